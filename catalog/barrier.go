@@ -11,8 +11,8 @@ import (
 
 // Patience bounds how long a schema change waits for sessions.
 type Patience struct {
-	// Deadline is a reading of clock.Mono; see PatienceFor. Wait is how long it
-	// was off when the waiting began.
+	// Deadline is a reading of clock.Mono; see PatienceFor. Wait is the time from
+	// the beginning of the waiting to it.
 	Deadline  time.Duration
 	Wait      time.Duration
 	Interrupt *kvapi.Interrupt
@@ -30,8 +30,8 @@ func PatienceFor(wait time.Duration, intr *kvapi.Interrupt, self *Use) Patience 
 	return Patience{Deadline: deadline, Wait: wait, Interrupt: intr, Self: self}
 }
 
-// Anew returns p for another wait, that begins now: the time that the work in
-// between took is none that anybody was waited for.
+// Anew returns p for another wait that begins now: lock_wait_timeout does not
+// include the time of work between waits.
 func (p Patience) Anew() Patience { return PatienceFor(p.Wait, p.Interrupt, p.Self) }
 
 // WaitOlder returns when no session uses the table of t at a version older than
@@ -41,16 +41,16 @@ func (c *Catalog) WaitOlder(t *Table, p Patience) error {
 	return c.drain(&drainTarget{gate: t.gate, below: t.Version}, p)
 }
 
-// drainTarget says which uses somebody waits for.
+// drainTarget says for the end of which uses a statement waits.
 type drainTarget struct {
 	gate *Gate
-	// below is the version from which on uses do not matter.
+	// below: only uses of older versions matter.
 	below uint64
-	// mode are bits of which a use must have all to matter.
+	// mode: only uses with all these bits matter.
 	mode UseMode
 }
 
-// allVersions of a table are waited for by who needs it for itself.
+// allVersions as drainTarget.below makes uses of every version matter.
 const allVersions = math.MaxUint64
 
 func (d *drainTarget) concerns(u *Use) bool {
@@ -63,7 +63,7 @@ func (c *Catalog) drain(d *drainTarget, p Patience) error {
 	return c.drainUses(c.uses.usersOf(d, p.Self), d.concerns, p)
 }
 
-// drainUses waits until concerns is false of all sessions in left, whose later uses do not matter.
+// drainUses waits until concerns has been false once for each session in left.
 func (c *Catalog) drainUses(left []*Use, concerns func(*Use) bool, p Patience) error {
 	poll := drainPollMin
 	for len(left) > 0 {
@@ -121,7 +121,7 @@ func (c *Catalog) Close(tables []*Table, p Patience) ([]*Exclusive, error) {
 	return held, nil
 }
 
-// drainFor drains on behalf of a statement, for others to see what it waits for.
+// drainFor drains for the statement of group, and records it for the detection of cycles.
 func (c *Catalog) drainFor(group *waitGroup, d *drainTarget, p Patience) error {
 	group.draining.Store(d)
 	defer group.draining.Store(nil)
@@ -158,7 +158,7 @@ func (g *Gate) close(x *Exclusive) {
 	g.state.Store(s | closedBit)
 }
 
-// Open lets sessions in again, those that waited first.
+// Open opens the gate. Sessions that have waited enter first.
 func (x *Exclusive) Open() {
 	if !x.within {
 		x.table.gate.open()

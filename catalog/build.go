@@ -53,8 +53,8 @@ func (t *Table) Clone() *Table {
 }
 
 // AddColumn appends c, or inserts it at ordinal at when at is not negative, and
-// gives it an id. Index columns keep pointing at the columns they meant. Hidden
-// columns stay behind all others.
+// gives it an id. The ordinals in indexes are adjusted. Hidden columns stay after
+// all others.
 func (t *Table) AddColumn(c *Column, at int) {
 	c.ID = t.nextColumnID
 	t.nextColumnID++
@@ -108,7 +108,7 @@ func (t *Table) RemoveIndex(id uint64) {
 		return true
 	})
 	for _, c := range hidden {
-		if at := slices.Index(t.Columns, c); at >= 0 { // one that is added by another step is not there yet
+		if at := slices.Index(t.Columns, c); at >= 0 { // an added column (IndexColumn.Added) is not in the table yet
 			t.RemoveColumn(at)
 		}
 	}
@@ -217,7 +217,7 @@ func IsSystemSchema(db string) bool {
 }
 
 // Derived returns what build made of t on the first call. Package table keeps
-// the tables it computes from a descriptor here, so that readers and writers of
+// here what it derives from a descriptor, so that readers and writers of
 // every session share them. build may run more than once at the same time; one
 // result wins.
 func (t *Table) Derived(build func(*Table) any) any {

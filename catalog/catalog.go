@@ -23,8 +23,9 @@ type Catalog struct {
 	// compiler makes the computers of generated columns; see ComputeWith.
 	compiler func(*Table) Computer
 
-	// mu serialises publishing, and nothing else: descriptors are committed
-	// before it is taken. It is a leaf lock but for Gate.mu.
+	// mu serialises publishing: current and the gates of its tables change under
+	// it. Descriptors are committed before it is taken. Under it only Gate.mu is
+	// taken, and under that Use.mu.
 	mu sync.Mutex
 }
 
@@ -218,7 +219,7 @@ func (s *Snapshot) byGate(t *Table) *Table {
 	return s.TableByID(t.ID)
 }
 
-// publish sets the version and leaves the gate closed or open as it was. New tables are stopped like the others.
+// publish sets the version and leaves the gate closed or open as it was. A freeze or read_only holds for new tables, too.
 func (g *Gate) publish(version uint64, all *stops) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// SchemaState is how far an index has come (F1's states). Two adjacent states
-// may be in use at once on the same table; states further apart never are.
+// SchemaState is the state of an index in an online schema change (as in Google's
+// F1). Two adjacent states may be in use on one table at once, others never.
 type SchemaState uint8
 
 // The states of an index, in the order in which it comes into being. Dropping
@@ -117,12 +117,12 @@ type Index struct {
 	Primary bool
 	Columns []IndexColumn
 	State   SchemaState
-	// Building is set until the index is public for the first time: what it
-	// says of uniqueness binds who writes, but may never become true.
+	// Building is set until the index is public for the first time: writers check
+	// its uniqueness, but the optimizer must not rely on it.
 	Building bool
 	// Replaces is the id of the index whose name this one is to take, 0 if it
-	// has its own. Whoever meets one at the start removes it: its ALTER TABLE
-	// has not come to its end.
+	// has its own. An index with it that is found at the start is removed: its
+	// ALTER TABLE was not finished.
 	Replaces uint64
 	// ReadableFrom is the first snapshot that may read the index: older ones
 	// may miss entries of rows that were deleted while it was built.
@@ -136,7 +136,7 @@ type Index struct {
 	// when none was.
 	Using   string
 	Comment string
-	// Generated marks an index that a foreign key has brought along. It goes
+	// Generated marks an index that was created for a foreign key. It is dropped
 	// when another one can serve instead.
 	Generated bool
 }
@@ -154,8 +154,8 @@ type Layout struct {
 	Columns []uint32 `json:"columns"`
 }
 
-// Options are the table options that have no effect here beyond their place in
-// SHOW CREATE TABLE. The zero value prints nothing.
+// Options are table options that SHOW CREATE TABLE repeats. All but StatsRecalc
+// have no other effect. The zero value prints nothing.
 type Options struct {
 	MinRows       uint64 `json:"min_rows,omitempty"`
 	MaxRows       uint64 `json:"max_rows,omitempty"`
@@ -179,8 +179,8 @@ type Table struct {
 	// PhysID names the key space of the data. TRUNCATE takes a new one; none is
 	// ever used twice. SetData sets it.
 	PhysID uint64
-	// Counting tells the counters apart that the AUTO_INCREMENT column has had over this key space: no counter is ever lowered, so one that is
-	// to go on from a smaller number is another one. SetData makes it 0.
+	// Counting is the number of the AUTO_INCREMENT counter in use: counters are never lowered, so a smaller next value needs a new one. SetData
+	// makes it 0.
 	Counting uint32
 	Schema   string
 	Name     string
@@ -294,7 +294,7 @@ func (t *Table) SortChecks() {
 	slices.SortStableFunc(t.Checks, func(a, b Check) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 }
 
-// View is what a view adds to its columns.
+// View is the part of a view's descriptor besides its columns.
 type View struct {
 	// Query is the defining query in utf8mb4, with the databases of its tables
 	// and the names of its columns written out, as the printer writes it: it is
@@ -307,7 +307,7 @@ type View struct {
 	DefinerUser string `json:"definer_user"`
 	DefinerHost string `json:"definer_host"`
 	Invoker     bool   `json:"invoker,omitempty"`
-	// Updatable says that its rows are those of tables, and can be changed.
+	// Updatable says that INSERT, UPDATE or DELETE may change the view's tables through it.
 	Updatable bool `json:"updatable,omitempty"`
 	// Check is LOCAL or CASCADED for WITH CHECK OPTION, else empty.
 	Check string `json:"check,omitempty"`
@@ -370,8 +370,8 @@ func (t *Table) IndexByID(id uint64) *Index {
 	return nil
 }
 
-// NameOf returns the name by which users know ix, one of t's: of an index that
-// is to replace another, the one that both have in turn.
+// NameOf returns the name by which users know ix, one of t's: for an index that
+// is to replace another, the name of that one.
 func (t *Table) NameOf(ix *Index) string {
 	if ix.Replaces != 0 {
 		if old := t.IndexByID(ix.Replaces); old != nil {
@@ -394,8 +394,8 @@ func (t *Table) RowIDOrdinal() int {
 	return len(t.Columns)
 }
 
-// standInKey returns the unique index that MySQL shows as the primary key of a table that has none: the first one over columns without
-// NULL; nil without one.
+// standInKey returns the unique index that MySQL shows as the primary key of a table that has none: the first one over whole NOT NULL
+// columns; nil if there is none.
 func (t *Table) standInKey() *Index {
 	if t.PK != nil {
 		return nil
@@ -409,7 +409,7 @@ func (t *Table) standInKey() *Index {
 }
 
 // IsKeyColumn reports whether the column with ordinal col is part of a public
-// index, and how: first in the primary key, sole column of a unique index, or
+// index, and how: anywhere in the primary key, sole column of a unique index, or
 // first of any other index (MySQL's PRI, UNI, MUL of SHOW COLUMNS).
 func (t *Table) IsKeyColumn(col int) (primary, unique, multiple bool) {
 	stand := t.standInKey()

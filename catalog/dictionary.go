@@ -18,13 +18,13 @@ const (
 	// maxDictionaries is how many dictionaries a physical table may have. They
 	// stay as long as its data, since any row may need them.
 	maxDictionaries = 16
-	// dictionaryGain is the part of the strings that a new dictionary must save
-	// beyond what the newest one saves: one in dictionaryGain bytes.
+	// dictionaryGain: a new dictionary must save at least 1/dictionaryGain of the
+	// sample's bytes more than the newest one.
 	dictionaryGain = 10
-	// sampleStride is the part of the rows that later samples take: one in so
-	// many, that a sample spans several statements of a load.
+	// sampleStride: samples for later dictionaries take one in sampleStride rows,
+	// so that a sample spans several statements of a load.
 	sampleStride = 8
-	// maxSampleString is how much of one string a sample takes.
+	// maxSampleString is how many bytes of one string a sample takes.
 	maxSampleString = fsst.SampleSize / 32
 )
 
@@ -47,10 +47,10 @@ type Dictionaries struct {
 	written, next, offers atomic.Uint64
 
 	// mu guards the fields below and is held while a dictionary is made and
-	// committed; who finds it taken goes on without. Locks of the commit come
-	// after it.
+	// committed. It is only tried: a writer that finds it locked offers nothing.
+	// Locks of the commit are taken under it.
 	mu     sync.Mutex
-	lesson int // the one that next is of
+	lesson int // index in lessons of next
 	sample []byte
 	ends   []int // of the strings in sample
 }
@@ -59,12 +59,12 @@ func newDictionaries(physID uint64) *Dictionaries {
 	d := &Dictionaries{physID: physID}
 	d.next.Store(lessons[0])
 	if IsTemporary(physID) {
-		d.next.Store(math.MaxUint64) // nobody would delete them
+		d.next.Store(math.MaxUint64) // none: nothing would delete them
 	}
 	return d
 }
 
-// learned ends a lesson. mu is held, or nobody knows d yet.
+// learned moves on to the next of lessons. mu is held, or d is not shared yet.
 func (d *Dictionaries) learned() {
 	d.lesson++
 	next := uint64(math.MaxUint64)
@@ -97,7 +97,7 @@ func (d *Dictionaries) Wrote(bytes uint64) {
 	d.written.Add(bytes)
 }
 
-// Wanted reports whether the row at hand is wanted for a sample.
+// Wanted reports whether the current row should be offered for a sample.
 func (d *Dictionaries) Wanted() bool {
 	return d.written.Load() >= d.next.Load() && (d.list.Load() == nil || d.offers.Add(1)%sampleStride == 0)
 }
@@ -107,9 +107,9 @@ func (d *Dictionaries) Wanted() bool {
 // a transaction of m's own before others see it: the log has it before any row
 // that needs it. That takes some milliseconds, and happens once per lesson.
 //
-// Rows need no dictionary: what keeps one from being stored, as a full disk does,
-// is no error, and the next sample tries again. The error is ErrUndetermined,
-// behind which nothing can be written any more.
+// Rows need no dictionary: if one cannot be stored, for instance because the disk
+// is full, that is no error, and the next sample tries again. The only error is
+// kvapi.ErrUndetermined, after which nothing can be written any more.
 func (d *Dictionaries) Offer(m *txn.Manager, strings ...[]byte) error {
 	if !d.mu.TryLock() {
 		return nil

@@ -9,13 +9,13 @@
 //	snapshot    all current descriptors at one moment; Catalog.Current
 //	use         a session's mark that its open statement or transaction depends on a table
 //	gate        the mutable word that all versions of a table share: version, open or closed, guarded or not
-//	guard       a session's wish that nobody else writes a table: LOCK TABLES … READ
-//	freeze      a moment that lasts: nobody writes any table, or commits what was written
+//	guard       what keeps other sessions from writing a table: LOCK TABLES … READ
+//	freeze      what keeps all sessions from writing any table and from committing writes
 //	barrier     waiting until nobody uses an older version of a table
 //	dictionary  a table of symbols (package fsst) by which strings in rows are packed
 //	computer    what computes a table's virtual columns; package plan makes it (ComputeWith)
 //	hidden      a virtual column that stands for an expression in an index, and that no statement knows of
-//	lesson      an amount of data after which a dictionary is made of a sample
+//	lesson      an amount of written bytes after which a sample is taken for a dictionary
 //
 // # How a statement uses a table
 //
@@ -54,9 +54,9 @@
 //	C1. Descriptors are durable before they are visible.
 //	C2. Published descriptors never change; equal pointers mean equal versions. A
 //	    descriptor's version is the timestamp of the commit that wrote it, on every
-//	    node. It is not stored: who loads a descriptor learns it from the scan. Nor does
-//	    a descriptor that a table's data begins with know from when on it may be read:
-//	    it is marked fresh, and later ones name the timestamp.
+//	    node. It is not stored but read with the scan that loads the descriptor. For
+//	    the same reason a descriptor that is committed with the beginning of a table's
+//	    data is marked fresh, and only later ones store ReadableFrom.
 //	C3. Object ids, physical ids, column ids and index ids are never reused. Those of
 //	    temporary tables lie in a range of their own, from 2^62 on, and are not
 //	    stored: temporary.go.

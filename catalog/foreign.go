@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// RefAction is what happens to the rows that refer to one which goes or gets another key.
+// RefAction is what happens to the child rows of a parent row that is deleted or gets another key.
 type RefAction uint8
 
 // The actions of foreign keys. SET DEFAULT and NO ACTION do what RESTRICT does; they differ in how they are shown.
@@ -79,7 +79,7 @@ type ForeignKey struct {
 	RefColumns []string  `json:"ref_columns"`
 	OnDelete   RefAction `json:"on_delete"`
 	OnUpdate   RefAction `json:"on_update"`
-	// Match is FULL or PARTIAL if the statement said so. It is shown and means nothing.
+	// Match is FULL or PARTIAL if the statement said so. It is only shown.
 	Match string `json:"match,omitempty"`
 }
 
@@ -127,7 +127,7 @@ func (t *Table) RefersTo(parent TableName) bool {
 // Referred reports whether t is the parent of a foreign key, be it one of its own.
 func (t *Table) Referred() bool { return len(t.Referrers) > 0 || t.RefersTo(t.TableName()) }
 
-// SetReferrer notes whether the table called child, another one than t, refers to t.
+// SetReferrer adds the table called child, which is not t, to Referrers, or removes it.
 func (t *Table) SetReferrer(child TableName, refers bool) {
 	at, found := slices.BinarySearchFunc(t.Referrers, child, TableName.Compare)
 	switch {
@@ -138,7 +138,7 @@ func (t *Table) SetReferrer(child TableName, refers bool) {
 	}
 }
 
-// Ordinals returns the positions in t of the columns of its foreign key k.
+// Ordinals returns the ordinals in t of the columns of its foreign key k, -1 for those that are missing.
 func (t *Table) Ordinals(k *ForeignKey) []int {
 	out := make([]int, len(k.Columns))
 	for i, id := range k.Columns {
@@ -150,7 +150,7 @@ func (t *Table) Ordinals(k *ForeignKey) []int {
 	return out
 }
 
-// RefOrdinals returns the positions in the parent of the columns that k refers to, -1 for those that are missing.
+// RefOrdinals returns the ordinals in the parent of the columns that k refers to, -1 for those that are missing.
 func (k *ForeignKey) RefOrdinals(parent *Table) []int {
 	out := make([]int, len(k.RefColumns))
 	for i, name := range k.RefColumns {
@@ -162,8 +162,8 @@ func (k *ForeignKey) RefOrdinals(parent *Table) []int {
 	return out
 }
 
-// ChildIndex returns the index of t in which the rows with certain values in cols lie together: cols are its first columns, in this order.
-// It is the primary key if that serves, then the first index that does; nil without one.
+// ChildIndex returns the first public index of t, the primary key before others, whose first columns are cols, in this order; nil if there is
+// none.
 func (t *Table) ChildIndex(cols []int) *Index {
 	for _, ix := range t.Indexes {
 		if ix.State == StatePublic && ix.beginsWith(cols) {
@@ -173,7 +173,7 @@ func (t *Table) ChildIndex(cols []int) *Index {
 	return nil
 }
 
-// ParentIndex returns the unique index over cols, in this order, or nil. If prefixes serve too, any index that begins with cols does.
+// ParentIndex returns the unique index over cols, in this order, or nil. With prefixes an index that begins with cols serves, too.
 func (t *Table) ParentIndex(cols []int, prefixes bool) *Index {
 	for _, ix := range t.Indexes {
 		if ix.State == StatePublic && ix.Unique && len(ix.Columns) == len(cols) && ix.beginsWith(cols) {
@@ -199,7 +199,7 @@ func (ix *Index) beginsWith(cols []int) bool {
 	return true
 }
 
-// Keys reports whether ix, which serves a foreign key with that many columns, names one row at most for each of its values.
+// Keys reports whether ix, which serves a foreign key with that many columns, has at most one row for each value of these.
 func (ix *Index) Keys(columns int) bool { return ix.Unique && len(ix.Columns) == columns }
 
 // ForeignKeyText returns the constraint as SHOW CREATE TABLE and the errors 1451 and 1452 show it.

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// closedBit of Gate.state: a session needs the table for itself.
+	// closedBit of Gate.state: a session has the table for itself.
 	closedBit = 1
-	// guardedBit of Gate.state: writers have to look closer; see Guarded.
+	// guardedBit of Gate.state: writers get Guarded.
 	guardedBit = 2
 	stateBits  = closedBit | guardedBit
 	// stateShift is where the version begins in Gate.state.
@@ -38,15 +38,17 @@ type Gate struct {
 	// state is version<<stateShift, plus stateBits, or stateGone.
 	state atomic.Uint64
 
+	// mu guards queue and guards, and serialises changes of state and owner. Only
+	// Use.mu is taken under it.
 	mu sync.Mutex
 	// queue holds the sessions that wait for the gate to open, in the order of
-	// arrival. Guarded by mu.
+	// arrival.
 	queue []*gateWaiter
 	// owner is the holder of the closed gate, nil when open. Written under mu.
 	owner atomic.Pointer[Exclusive]
-	// guards are the sessions that keep others from writing. Guarded by mu.
+	// guards are the sessions that keep others from writing.
 	guards []*Guard
-	// all is what stops the writers of every table. Set when the first version is published.
+	// all is the registry's stops. Set when the first version is published.
 	all *stops
 }
 
@@ -62,17 +64,17 @@ type gateWaiter struct {
 // Exclusive is one closed gate, held by a DDL statement or by a session with LOCK TABLES.
 type Exclusive struct {
 	table *Table
-	// group is everything that the same statement holds: who waits at one
-	// of them also depends on the draining of the others. Set before close.
+	// group is that of the statement, for all tables that it holds: whoever waits
+	// at one of them also waits for the draining of the others. Set before close.
 	group *waitGroup
 	// within: the session has the table locked already, and keeps it so.
 	within bool
 }
 
-// waitGroup names what a statement is draining now.
+// waitGroup is a statement that closes gates, with the table for whose uses it waits now.
 type waitGroup struct {
 	draining atomic.Pointer[drainTarget]
-	// self is the session that goes on using what it has closed, nil for a DDL statement.
+	// self is the session that may use what it has closed, nil for a DDL statement.
 	self *Use
 }
 
@@ -146,7 +148,7 @@ func (g *Gate) open() {
 	}
 }
 
-// admit gives the waiting sessions that nobody bars any more their use. mu is held.
+// admit gives the waiting sessions that are not barred any more their use. mu is held.
 func (g *Gate) admit() {
 	s := g.state.Load()
 	keep := g.queue[:0]
@@ -161,7 +163,7 @@ func (g *Gate) admit() {
 			if !held {
 				word = s >> stateShift << useShift
 			}
-			w.use.put(g, word|uint64(w.mode)) // it does not touch its slots meanwhile, and woken orders our writes before its next ones
+			w.use.put(g, word|uint64(w.mode)) // the waiting owner does not touch its slots, and the closing of woken orders these writes before its next ones
 		}
 		close(w.woken)
 	}
@@ -197,7 +199,7 @@ func (r *Uses) reaches(u *Use, g *Gate, seen map[*Gate]bool) bool {
 	return false
 }
 
-// holders are the statements that g is waited at for.
+// holders are the statements for which sessions wait at g.
 func (g *Gate) holders() []*waitGroup {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 type Generated struct {
 	// Expr is the expression as SHOW CREATE TABLE prints it, in utf8mb4. It is parsed under no sql_mode.
 	Expr string `json:"expr"`
-	// Stored columns are part of the row. The values of others, which are virtual, are computed whenever they are read, and are stored in
-	// the entries of indexes alone.
+	// Stored columns are part of the row. The values of virtual columns are computed whenever they are read, and are stored only in the
+	// entries of indexes.
 	Stored bool `json:"stored,omitempty"`
 }
 
@@ -27,7 +27,7 @@ func HiddenName(index string, at int) string {
 	return hiddenPrefix + index + "!" + string(rune('0'+at/10)) + "!" + string(rune('0'+at%10))
 }
 
-// HiddenIndex is the name of the index for which a hidden column came.
+// HiddenIndex is the name of the index for which a hidden column was added.
 func (c *Column) HiddenIndex() string {
 	name := strings.TrimPrefix(c.Name, hiddenPrefix)
 	return name[:len(name)-len("!0!0")]
@@ -67,21 +67,21 @@ func (t *Table) Functional(ix *Index) bool {
 type Computer interface {
 	// Sources returns the ordinals of the columns that the expression of a generated column names.
 	Sources(ordinal int) []int
-	// New returns what computes for one goroutine at a time.
+	// New returns a Computation, which one goroutine at a time may use.
 	New() Computation
 }
 
 // Computation computes virtual columns.
 type Computation interface {
-	// Compute returns the value of a generated column over a row in which the columns that its expression names have their values, by
-	// ordinal. It is converted to the column's type, is the same whoever asks, and may borrow from row and from the computation, until the
-	// next Reset.
+	// Compute returns the value of a generated column. row holds, by ordinal, the values of at least the columns that its expression names. The
+	// result is converted to the column's type, does not depend on the session, and may borrow from row and, until the next Reset, from the
+	// computation.
 	Compute(ordinal int, row []types.Value) (types.Value, error)
-	// Reset gives the memory of earlier values back.
+	// Reset frees the memory of earlier values.
 	Reset()
 }
 
-// Computer returns what computes t's virtual columns.
+// Computer returns what computes t's virtual columns, nil if ComputeWith was not called.
 func (t *Table) Computer() Computer {
 	if t.compiler == nil {
 		return nil
@@ -89,10 +89,10 @@ func (t *Table) Computer() Computer {
 	return t.compiler(t)
 }
 
-// Adopt lets a new table, which is not published yet, compute its generated columns.
+// Adopt gives a new table, which is not published yet, the Computer of the catalog's tables.
 func (c *Catalog) Adopt(t *Table) { t.compiler = c.compiler }
 
-// ComputeWith sets what makes the computers of all tables, before anybody uses them.
+// ComputeWith sets the function that makes the Computer of a table. It must be called before any table is used.
 func (c *Catalog) ComputeWith(compiler func(*Table) Computer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 type Snapshot struct {
 	version   uint64
 	databases map[string]*databaseEntry
-	// temporary are a session's own tables; nil in what all share.
+	// temporary are the temporary tables of a session; nil in the snapshot that all sessions share.
 	temporary map[TableName]*Table
 }
 
@@ -69,8 +69,8 @@ func (s *Snapshot) HasPublic(t *Table) bool {
 	return e != nil && e.tables[t.Name] == t
 }
 
-// TableByID finds a table by its object id, nil if there is none. It looks at
-// every table: use it on slow paths only.
+// TableByID finds a table by its object id, nil if there is none. It is slow,
+// because it searches all tables.
 func (s *Snapshot) TableByID(id uint64) *Table {
 	for _, e := range s.databases {
 		for _, t := range e.tables {

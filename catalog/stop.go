@@ -11,27 +11,27 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Guard keeps others from writing a table: LOCK TABLES … READ.
+// Guard keeps other sessions from writing a table: LOCK TABLES … READ.
 type Guard struct {
 	table *Table
 	group *waitGroup
 }
 
-// Locked is what Lock has taken.
+// Locked holds the table locks of one Lock.
 type Locked struct {
 	exclusive []*Exclusive
 	guards    []*Guard
 }
 
-// TableLock names a table for Lock: for a session alone, or for reading only.
+// TableLock names a table for Lock: with Write for the session alone, else for reading.
 type TableLock struct {
 	Table *Table
 	Write bool
 }
 
-// Lock takes tables for the session of p.Self until Release: LOCK TABLES. It waits for
-// users of the tables that stand against it. Callers hold the tables' DDL locks. On error nothing is
-// held. The session itself enters what it has locked as if the gates were open.
+// Lock locks tables for the session of p.Self until Release: LOCK TABLES. It waits for the conflicting uses of
+// other sessions. Callers hold the tables' DDL locks. On error nothing is held. The session itself may enter
+// tables that it has locked.
 func (c *Catalog) Lock(tables []TableLock, p Patience) (*Locked, error) {
 	group := &waitGroup{self: p.Self}
 	l := &Locked{}
@@ -59,7 +59,7 @@ func (c *Catalog) Lock(tables []TableLock, p Patience) (*Locked, error) {
 	return l, nil
 }
 
-// Release lets the others in again.
+// Release ends the locks, so that other sessions may enter the tables.
 func (l *Locked) Release() {
 	for _, x := range l.exclusive {
 		x.Open()
@@ -70,7 +70,7 @@ func (l *Locked) Release() {
 	l.exclusive, l.guards = nil, nil
 }
 
-// lockedBy reports whether a session has the table for itself by Lock.
+// lockedBy reports whether the session of u has locked the table for itself by Lock.
 func (g *Gate) lockedBy(u *Use) bool {
 	x := g.owner.Load()
 	return u != nil && x != nil && x.group.self == u
@@ -91,7 +91,7 @@ func (g *Gate) unguard(held *Guard) {
 	g.admit()
 }
 
-// refresh makes the state say whether writers have to look closer. mu is held.
+// refresh sets or clears guardedBit. mu is held.
 func (g *Gate) refresh() {
 	s := g.state.Load()
 	if s == stateGone {
@@ -104,8 +104,8 @@ func (g *Gate) refresh() {
 	g.state.Store(s)
 }
 
-// bars reports whether u, whose use of the table so far is word if it holds one, must wait before it uses the table in a mode. Whoever
-// waits for that use lets it go on: a freeze for that of a statement that commits by itself, and for no transaction's. mu is held.
+// bars reports whether u must wait before it uses the table in a mode. word is its present use of the table if held says that it has one. A use
+// for whose end the other side waits is not barred: a freeze waits for statements that commit by themselves, not for transactions. mu is held.
 func (g *Gate) bars(u *Use, word uint64, held bool, mode UseMode) bool {
 	if x := g.owner.Load(); x != nil && !held && (x.group.self == nil || x.group.self != u) {
 		return true
@@ -126,7 +126,7 @@ func (u *Use) EnterGuarded(t *Table, mode UseMode) EnterResult {
 	} else {
 		u.put(g, t.Version<<useShift|uint64(mode))
 	}
-	// The use is visible: whoever guards the gate after this look waits for it.
+	// The use is visible now: whoever guards the gate from here on waits for its end.
 	g.mu.Lock()
 	state, barred := g.state.Load(), g.bars(u, word, held, mode)
 	g.mu.Unlock()
@@ -141,7 +141,7 @@ func (u *Use) EnterGuarded(t *Table, mode UseMode) EnterResult {
 	return Entered
 }
 
-// put declares a use, or changes the one of the same table. The owner calls it, or who grants to it while it waits.
+// put declares a use, or changes that of the same table. Only the owner calls it, or Gate.admit while the owner waits.
 func (u *Use) put(g *Gate, word uint64) {
 	for i := range u.slots[:u.n] {
 		if u.slots[i].gate.Load() == g {
@@ -164,7 +164,7 @@ func (u *Use) put(g *Gate, word uint64) {
 	u.spilled.Store(true)
 }
 
-// restore takes back what put has done last.
+// restore undoes the last put.
 func (u *Use) restore(g *Gate, word uint64, held bool) {
 	if held {
 		u.put(g, word)
@@ -181,9 +181,9 @@ func (u *Use) restore(g *Gate, word uint64, held bool) {
 	u.spilled.Store(len(u.more) > 0)
 }
 
-// stops is what keeps the sessions from writing any table.
+// stops is the state of FLUSH TABLES WITH READ LOCK and read_only, which keep sessions from writing any table.
 type stops struct {
-	// frozen counts who lets no statement begin to write, halted those of them who also let no transaction commit what it wrote.
+	// frozen counts the freezes, which let no statement begin to write; halted those of them that let no transaction with writes commit, either.
 	frozen, halted atomic.Int32
 	// readOnly makes writers ask their session whether they may.
 	readOnly atomic.Bool
@@ -192,7 +192,7 @@ type stops struct {
 	thawed chan struct{}
 }
 
-// Freeze is a moment that lasts: no row of any table changes until Thaw.
+// Freeze keeps all sessions from changing any row until Thaw.
 type Freeze struct{ catalog *Catalog }
 
 // Freeze stops all writers: FLUSH TABLES WITH READ LOCK. It waits for the statements that commit by themselves and for commits that have
@@ -234,7 +234,7 @@ func (c *Catalog) drainAll(concerns func(*Use) bool, p Patience) error {
 	return c.drainUses(c.uses.concerned(p.Self, concerns), concerns, p)
 }
 
-// concerned returns the sessions other than self that concern the caller.
+// concerned returns the sessions other than self for which concerns is true.
 func (r *Uses) concerned(self *Use, concerns func(*Use) bool) []*Use {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -247,13 +247,13 @@ func (r *Uses) concerned(self *Use, concerns func(*Use) bool) []*Use {
 	return out
 }
 
-// SetReadOnly makes writers ask their session whether they may write, or no more.
+// SetReadOnly switches whether writers get Guarded, so that their session has to decide whether they may write.
 func (c *Catalog) SetReadOnly(on bool) {
 	c.uses.stops.readOnly.Store(on)
 	c.refreshGates()
 }
 
-// refreshGates tells every table of what has changed for all.
+// refreshGates updates the gates of all tables after a change of stops.
 func (c *Catalog) refreshGates() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +278,7 @@ func (u *Use) BeginCommit(timeout time.Duration, intr *kvapi.Interrupt) error {
 	return u.waitToCommit(clock.Mono()+timeout, intr)
 }
 
-// EndCommit says that the commit is over.
+// EndCommit declares that the commit has ended.
 func (u *Use) EndCommit() { u.committing.Store(false) }
 
 func (u *Use) waitToCommit(deadline time.Duration, intr *kvapi.Interrupt) error {

@@ -6,8 +6,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Ids of temporary tables have their highest bit but one set, so that their data lie together behind those of all other tables and
-// what a crash has left of them goes in one piece.
+// Ids of temporary tables have the second highest bit set, so that their data follow those of all other tables, and one deletion of a
+// span removes what a crash has left.
 const (
 	temporaryFirst uint64 = 1 << 62
 	temporaryEnd   uint64 = 1 << 63
@@ -16,7 +16,7 @@ const (
 // IsTemporary reports whether a physical id is one of a temporary table.
 func IsTemporary(physID uint64) bool { return physID >= temporaryFirst && physID < temporaryEnd }
 
-// TemporaryIDs returns the first id that a temporary table can have, and the one behind the last.
+// TemporaryIDs returns the first id that a temporary table can have, and the one after the last.
 func TemporaryIDs() (first, end uint64) { return temporaryFirst, temporaryEnd }
 
 // NextTemporaryID returns an id that no temporary table ever had.
@@ -25,19 +25,19 @@ func (c *Catalog) NextTemporaryID() (uint64, error) {
 	return temporaryFirst | id, err
 }
 
-// Temporary is set for a temporary table: one that a single session knows, which no storage holds and no other table refers to. It
-// counts the bytes of the table's keys and values. Only the session uses it.
+// Temporary is the state of a temporary table: one that a single session knows, whose descriptor is not stored and to which no other table
+// refers. It counts the bytes of the table's keys and values. Only the goroutine of the session uses it.
 type Temporary struct {
 	// Max bounds the bytes; the session sets it before each statement.
 	Max     int64
 	bytes   int64
 	node    *atomic.Int64
 	written bool
-	// Rolled is set when rows were taken back that are counted still.
+	// Rolled is set by a rollback: bytes may still include rows that it has undone.
 	Rolled bool
 }
 
-// Grow counts n bytes more, or fewer when it is negative. It fails with 1114 above Max.
+// Grow adds n, which may be negative, to the bytes of a temporary table. If they grow beyond Max, it fails with 1114.
 func (t *Table) Grow(n int) error {
 	m := t.Temporary
 	m.written = true
@@ -48,13 +48,13 @@ func (t *Table) Grow(n int) error {
 	return nil
 }
 
-// Written reports whether there was ever a row.
+// Written reports whether anything was ever written to the table.
 func (m *Temporary) Written() bool { return m.written }
 
-// Bytes returns what is counted.
+// Bytes returns the counted bytes of keys and values.
 func (m *Temporary) Bytes() int64 { return m.bytes }
 
-// Recount replaces what is counted by what there is.
+// Recount replaces the counted bytes by measured ones.
 func (m *Temporary) Recount(bytes int64) {
 	m.add(bytes - m.bytes)
 	m.Rolled = false
@@ -65,32 +65,32 @@ func (m *Temporary) add(n int64) {
 	m.node.Add(n)
 }
 
-// MakeTemporary makes t, which nobody knows yet, a temporary table with an empty key space. node counts the bytes of all.
+// MakeTemporary makes t, which is not published yet, a temporary table with an empty key space. node counts the bytes of all temporary tables.
 func (t *Table) MakeTemporary(id uint64, limit int64, node *atomic.Int64) {
 	t.ID = id
 	t.SetData(id)
-	t.ReadableFrom = 0 // only transactions of its session read it, and all that it holds is theirs
+	t.ReadableFrom = 0 // only the session reads it, and every snapshot of the session may
 	t.Temporary = &Temporary{Max: limit, node: node}
 }
 
-// ShowTemporary makes a temporary table the current version of itself to its session, which has ended all uses of an older one.
+// ShowTemporary makes t the current version of a temporary table for its session, which has no use of an older one.
 func (t *Table) ShowTemporary() {
 	t.Version = t.gate.state.Load()>>stateShift + 1
 	t.gate.state.Store(t.Version << stateShift)
 }
 
-// Vanish ends a temporary table: plans of it are stale. Its bytes count no more.
+// Vanish makes plans of a dropped temporary table stale and takes its bytes out of the count.
 func (t *Table) Vanish() {
 	t.gate.gone()
 	t.Temporary.Recount(0)
 }
 
-// With returns the schema as a session with these temporary tables sees it: each hides the table of its name. The map must not change.
+// With returns the schema as a session with these temporary tables sees it: each hides the table of the same name. The map must not change.
 func (s *Snapshot) With(temporary map[TableName]*Table) *Snapshot {
 	return &Snapshot{version: s.version, databases: s.databases, temporary: temporary}
 }
 
-// Public returns the schema without temporary tables, as it is inside of views.
+// Public returns the schema without temporary tables, by which the names in views are resolved.
 func (s *Snapshot) Public() *Snapshot {
 	if s.temporary == nil {
 		return s
@@ -98,7 +98,7 @@ func (s *Snapshot) Public() *Snapshot {
 	return &Snapshot{version: s.version, databases: s.databases}
 }
 
-// Private reports whether the session has temporary tables.
+// Private reports whether s has temporary tables.
 func (s *Snapshot) Private() bool { return s.temporary != nil }
 
 // Temporary returns the temporary table of that name, or nil.

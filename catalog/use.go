@@ -140,8 +140,8 @@ func (u *Use) enterHeld(s *slot, want uint64, mode UseMode) EnterResult {
 	return result
 }
 
-// judge answers for a table whose state is not simply what the caller wants. Its
-// slot is visible already.
+// judge decides about a table whose state is not just the wanted version, open
+// and not guarded. The use's slot is visible already.
 func (u *Use) judge(g *Gate, want uint64, mode UseMode) EnterResult {
 	state := g.state.Load()
 	switch {
@@ -169,7 +169,7 @@ func (u *Use) enterSpilled(g *Gate, version uint64, mode UseMode) EnterResult {
 		s := slot{}
 		s.gate.Store(g)
 		s.word.Store(held)
-		u.more[g] = held | uint64(mode) // nobody looks before mu is free, and none of its bits comes too late
+		u.more[g] = held | uint64(mode) // others read it only after mu is unlocked, so that they see the new mode in time
 		result := u.enterHeld(&s, want, mode)
 		u.more[g] = s.word.Load()
 		return result
@@ -223,7 +223,7 @@ func (u *Use) holds(g *Gate) (word uint64, ok bool) {
 	return word, ok
 }
 
-// writesBriefly are the modes of a use that a freeze waits for.
+// writesBriefly are the modes of the uses for whose end a freeze waits.
 const writesBriefly = uint64(UseWrite | UseBrief)
 
 // holdsBriefly reports whether a statement of u that ends with its own commit writes any table.
@@ -252,7 +252,7 @@ func (u *Use) SetOwner(id uint64) { u.owner.Store(id) }
 // Owner returns what SetOwner set.
 func (u *Use) Owner() uint64 { return u.owner.Load() }
 
-// Close ends every use and leaves the registry. The Use is dead afterwards.
+// Close ends every use and leaves the registry. The Use must not be used afterwards.
 func (u *Use) Close() {
 	u.Release()
 	u.registry.remove(u)

@@ -5,12 +5,12 @@ type UseView struct {
 	Table *Table
 	Owner uint64 // see Use.SetOwner; 0 is a schema change
 	Write bool
-	// Whole says that the table is kept from others: by LOCK TABLES or a schema change.
+	// Whole says that the use excludes others: it is that of LOCK TABLES or a schema change.
 	Whole, Waiting bool
 }
 
-// List tells who uses tables of a snapshot or waits for them, at most so many. Each session is looked at by itself, so that what it tells of
-// different ones need not have been true at one moment.
+// List lists who uses tables of a snapshot or waits for them, at most usesMax uses. It reads one session after the other, so that the uses of
+// different ones need not have existed at the same time.
 func (r *Uses) List(s *Snapshot, usesMax int) (list []UseView) {
 	byGate := map[*Gate]*Table{}
 	for _, db := range s.Databases() {
@@ -59,7 +59,7 @@ func (r *Uses) List(s *Snapshot, usesMax int) (list []UseView) {
 	return list
 }
 
-// readers are the owners of those who keep others from writing.
+// readers are the owners of the guards.
 func (g *Gate) readers() (owners []uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
