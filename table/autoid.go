@@ -20,9 +20,9 @@ const (
 	// load does not wait for the disk often.
 	autoBlockMin = 1 << 8
 	autoBlockMax = 1 << 16
-	// autoBlockShare is the part of the ids left in the column's type that a
-	// block may have, and so the most that a crash costs. INT columns have room
-	// for whole blocks until their last four million ids.
+	// autoBlockShare: a block has at most 1/autoBlockShare of the ids that are left
+	// in the column's type, and a crash loses no more. An INT column gets blocks of
+	// autoBlockMax until its last four million ids.
 	autoBlockShare = 64
 )
 
@@ -52,15 +52,14 @@ func maxAutoValue(t *types.Type) uint64 {
 // raise the counter, and a crash may leave a gap but never a repeat. It is safe
 // for concurrent use.
 type AutoID struct {
-	txns          *txn.Manager // nil for a temporary table, whose counter is kept
+	txns          *txn.Manager // nil for a temporary table, whose counter is only in kept
 	typ           types.Type
 	key, exactKey []byte
 	max           uint64
 
-	// free is the next id to hand out; limit the first one that nobody has taken
-	// of the durable counter for this AutoID. free only grows; it is moved by
-	// compare-and-swap within the limit, and beyond it under mu. Zero limit: not
-	// loaded yet.
+	// free is the next id to hand out; ids below limit are reserved for this AutoID
+	// in the durable counter. free only grows; it is moved by compare-and-swap within
+	// the limit, and beyond it under mu. A limit of 0 means not loaded yet.
 	free, limit atomic.Uint64
 	// covered is a value that the durable counter is known to have reached.
 	covered atomic.Uint64
@@ -69,15 +68,14 @@ type AutoID struct {
 	// Guarded by mu, which is held while a block is reserved: everybody else
 	// who needs ids has to wait for that anyway.
 	loaded bool
-	// end is where the counter stands if nobody else has moved it: from limit to
-	// there, if the type has so many, and from free with a clean shutdown behind us
-	// (claim), ids are ours for the asking.
+	// end is the value of the durable counter as this AutoID has last seen or set it.
+	// If nobody has moved it since, the ids below it are this AutoID's.
 	end uint64
-	// claim: a clean shutdown has left the ids from free to end. They are ours if the
-	// counter still stands at end when the next ones are taken of it, and nobody's before.
+	// claim: a clean shutdown has recorded the ids from free to end as unused. They may
+	// be used if the counter is still end when the next ones are reserved, not before.
 	claim bool
 	block uint64
-	// kept is the counter of a temporary table: no storage has it.
+	// kept is the counter of a temporary table, which is not stored.
 	kept uint64
 }
 
@@ -89,7 +87,7 @@ func (a *AutoID) stored() (uint64, error) {
 	return a.txns.Counter(a.key)
 }
 
-// alloc takes n of the durable counter, from least on at least. The caller holds mu.
+// alloc reserves n ids in the durable counter, none of them below least. The caller holds mu.
 func (a *AutoID) alloc(least, n uint64) (first uint64, err error) {
 	if a.txns != nil {
 		return a.txns.AllocCounter(a.key, least, n)
@@ -101,7 +99,7 @@ func (a *AutoID) alloc(least, n uint64) (first uint64, err error) {
 	return first, nil
 }
 
-// raiseStored raises the durable counter with the commit of tx, or at once if tx is nil. The caller holds mu.
+// raiseStored raises the durable counter to next with the commit of tx, or at once if tx is nil. The caller holds mu.
 func (a *AutoID) raiseStored(tx *txn.Txn, next uint64) error {
 	switch {
 	case a.txns == nil:
@@ -131,7 +129,8 @@ func (a *AutoID) Next(n uint64) (first uint64, err error) {
 	}
 }
 
-// reserve makes room for n ids. done means that first is the answer already.
+// reserve raises limit so that there are n ids. If done, first is the result of
+// Next; else Next tries again.
 func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,9 +149,9 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	left := top - from
 	limit := from + min(left, max(n, min(a.block, max(1, left/autoBlockShare))))
 	if limit > a.limit.Load() {
-		// It takes no more than it needs, or restarts would use up a small type; but
-		// some, even if what a clean shutdown has left would do: its record holds as
-		// long as the counter stays.
+		// It reserves no more than it needs, or restarts would use up a small type; but
+		// at least one, even if the ids of a clean shutdown would do: their record is
+		// valid until the counter moves.
 		next := max(a.end, from)
 		if err := a.take(max(limit, next+1) - next); err != nil {
 			return true, 0, err
@@ -160,7 +159,7 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	}
 	a.block = min(a.block*2, autoBlockMax)
 	if from, limit = a.free.Load(), a.limit.Load(); from <= limit && n <= limit-from || limit < top {
-		return false, 0, nil // or others have taken what came next: once more
+		return false, 0, nil // there are enough, or others have taken the next ones: try again
 	}
 	// The statement wants more ids than are left: it gets those, and the rows
 	// beyond them see the end of the range.
@@ -172,9 +171,9 @@ func (a *AutoID) reserve(n uint64) (done bool, first uint64, err error) {
 	}
 }
 
-// take takes n ids more of the durable counter. If others have taken those that
-// come next, what is left here is given up and ids go on with the new ones. The
-// caller holds mu.
+// take reserves n more ids in the durable counter. If others have reserved those
+// after end, the rest of this AutoID's ids is given up for the new ones. The caller
+// holds mu.
 func (a *AutoID) take(n uint64) error {
 	next := max(a.end, a.free.Load())
 	first, err := a.alloc(next, n)
@@ -183,7 +182,7 @@ func (a *AutoID) take(n uint64) error {
 	}
 	top := a.top()
 	if first != next {
-		// Before the limit rises, or an id in between could be handed out.
+		// Before the limit rises, or an id of others could be handed out.
 		a.lift(min(first, top))
 	}
 	if a.end = first + n; a.end < first {
@@ -205,8 +204,7 @@ func (a *AutoID) lift(next uint64) {
 	}
 }
 
-// top bounds the ids from above: the one that no id may reach. The counter can
-// stand above it.
+// top is the exclusive upper bound of the ids. The counter can be above it.
 func (a *AutoID) top() uint64 {
 	if a.max < math.MaxUint64 {
 		return a.max + 1
@@ -214,7 +212,7 @@ func (a *AutoID) top() uint64 {
 	return a.max
 }
 
-// exhausted answers for a counter that has passed the end of its range.
+// exhausted is the result of Next for a counter that has passed the end of its range.
 func (a *AutoID) exhausted() (uint64, error) {
 	if a.max == math.MaxUint64 {
 		return 0, types.Errorf(types.ErAutoincReadFailed)
@@ -222,9 +220,9 @@ func (a *AutoID) exhausted() (uint64, error) {
 	return a.max, nil
 }
 
-// load reads the durable counter once. The exact value of a clean shutdown
-// counts only if nothing was taken of the counter since; beside the largest
-// counter it never does, because nothing can be taken of that.
+// load reads the durable counter once. The caller holds mu. The record of a clean
+// shutdown is used only if the counter has not moved since; never with the largest
+// counter, which cannot move.
 func (a *AutoID) load() error {
 	if a.loaded {
 		return nil
@@ -254,8 +252,9 @@ func (a *AutoID) load() error {
 	return nil
 }
 
-// settle loads the counter and makes what a clean shutdown has left ours, so
-// that its record holds no more: explicit ids may be among it.
+// settle loads the counter and reserves the ids that a clean shutdown has left,
+// which makes its record invalid: an explicit id may be among them. The caller
+// holds mu.
 func (a *AutoID) settle() error {
 	if err := a.load(); err != nil || !a.claim {
 		return err
@@ -266,7 +265,7 @@ func (a *AutoID) settle() error {
 // Raise makes sure that later ids are above an explicit value, in memory at
 // once and durably with tx's commit. Values that are NULL, not positive or below
 // the durable counter change nothing. If tx rolls back, a gap remains. Being below
-// the next id is not enough: who raised that may have rolled back, or may yet.
+// the next id is not enough: the transaction that raised it may roll back.
 func (a *AutoID) Raise(tx *txn.Txn, v *types.Value) error {
 	n, ok := autoNumber(v)
 	if !ok || n < a.free.Load() && n < a.covered.Load() {
@@ -295,9 +294,8 @@ func (a *AutoID) raise(tx *txn.Txn, n uint64) error {
 	return a.raiseStored(tx, next)
 }
 
-// covers tells whether the durable counter is at or above next. It asks storage
-// if that is not known: raises ride in commits, and after a load of explicit ids
-// in any order few raise it themselves.
+// covers reports whether the durable counter is at or above next. It reads storage
+// if that is not known, because commits raise the counter, too. The caller holds mu.
 func (a *AutoID) covers(next uint64) (bool, error) {
 	if next <= a.covered.Load() {
 		return true, nil
@@ -327,7 +325,7 @@ func autoNumber(v *types.Value) (n uint64, ok bool) {
 	return 0, false
 }
 
-// IDNumber is v as an id, 0 if it is none that a counter has to do with.
+// IDNumber is v as an id that can raise a counter, 0 if it is none.
 func IDNumber(v *types.Value) uint64 {
 	if n, ok := autoNumber(v); ok {
 		return n
@@ -375,8 +373,8 @@ func (a *AutoID) Peek() (uint64, error) {
 	return a.free.Load(), nil
 }
 
-// CommitNext makes SetNext(next), which is to follow tx's commit, a matter of
-// memory alone.
+// CommitNext raises the durable counter to next with tx's commit, so that SetNext(next)
+// after the commit changes memory only.
 func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -391,8 +389,8 @@ func (a *AutoID) CommitNext(tx *txn.Txn, next uint64) error {
 }
 
 // SetNext raises the counter to next (AUTO_INCREMENT=n of ALTER TABLE),
-// durably, and never lowers it (see catalog.Table.Counting for that). That the next id is above it already is not
-// enough, for the reason that Raise has.
+// durably, and never lowers it (see catalog.Table.Counting for that). It does so
+// even if the next id is above it already, for the reason given at Raise.
 func (a *AutoID) SetNext(next uint64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -421,9 +419,9 @@ func (a *AutoID) storeExact(tx *txn.Txn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.txns == nil || !a.loaded || a.claim {
-		return nil // what the last shutdown has recorded still holds
+		return nil // the record of the last shutdown is still valid
 	}
-	// A raise may have ridden in a commit since: storage knows.
+	// A commit may have raised it since.
 	durable, err := a.stored()
 	if err != nil {
 		return err
@@ -432,14 +430,14 @@ func (a *AutoID) storeExact(tx *txn.Txn) error {
 	a.limit.Store(0)
 	switch {
 	case free > durable:
-		return tx.RaiseCounter(a.key, free) // it was raised by who rolled back
+		return tx.RaiseCounter(a.key, free) // a transaction that has rolled back raised free
 	case free == durable || durable != a.end:
 		return nil // nothing is left, or somebody else has taken what follows
 	}
 	b := append(make([]byte, 0, exactLen), exactFormat)
 	b = binary.BigEndian.AppendUint64(b, durable)
 	b = binary.BigEndian.AppendUint64(b, free)
-	if _, err := tx.LockKept(a.exactKey, kvapi.LockExclusive, nil); err != nil { // whoever has written it since the snapshot is in nobody's way
+	if _, err := tx.LockKept(a.exactKey, kvapi.LockExclusive, nil); err != nil { // LockKept, so that a record written after the snapshot is no conflict
 		return err
 	}
 	return tx.Put(a.exactKey, b)

@@ -69,8 +69,8 @@ func (a *AutoIDs) open(k autoKey, typ *types.Type) *AutoID {
 }
 
 // Peek returns t's next id without taking it: what SHOW CREATE TABLE and
-// information_schema print. Who asks need not use the table, which may be gone:
-// nothing is kept of one that nobody has taken ids of.
+// information_schema print. The caller need not have entered the table, which may
+// be dropped: it keeps no AutoID of a table for which there was none.
 func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
 	k := autoKeyOf(t)
 	a.mu.Lock()
@@ -83,13 +83,13 @@ func (a *AutoIDs) Peek(t *catalog.Table) (uint64, error) {
 }
 
 // Begin makes first the first id of a new table, in the commit that creates it:
-// a counter without its table would stay for ever. Nobody may know t yet.
+// a counter without its table would stay for ever. t must not be published yet.
 func (a *AutoIDs) Begin(tx *txn.Txn, t *catalog.Table, first uint64) error {
 	id := a.open(autoKeyOf(t), &t.AutoInc.Type)
 	return tx.RaiseCounter(id.key, min(first, id.top()))
 }
 
-// Forget drops the counters of a physical table that is gone from memory.
+// Forget removes the counters of a dropped physical table from memory.
 func (a *AutoIDs) Forget(physID uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -100,7 +100,7 @@ func (a *AutoIDs) Forget(physID uint64) {
 	}
 }
 
-// ForgetTemporary drops the counters of a temporary table, which only memory has.
+// ForgetTemporary removes the counters of a temporary table, which are not stored.
 func (a *AutoIDs) ForgetTemporary(t *catalog.Table) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -110,8 +110,8 @@ func (a *AutoIDs) ForgetTemporary(t *catalog.Table) {
 	}
 }
 
-// Retire drops the counter of a version of a table after which it counts with another one. Nobody uses that version any more. What a crash
-// leaves of it goes with the table.
+// Retire drops the AUTO_INCREMENT counter of t after a newer version of the table has got another one (catalog.Table.Counting). Nobody may use t
+// any more. If a crash prevents it, the counter is dropped with the table.
 func (a *AutoIDs) Retire(t *catalog.Table) error {
 	k := autoKeyOf(t)
 	a.mu.Lock()
@@ -121,8 +121,8 @@ func (a *AutoIDs) Retire(t *catalog.Table) error {
 	return a.txns.DropCounters(kvapi.Span{Start: key, End: append(bytes.Clone(key), 0)})
 }
 
-// Drop deletes what is stored of the counters of a physical table that is gone
-// and whose id is never used again. It may be repeated after a crash.
+// Drop deletes the stored counters of a dropped physical table, whose id is never
+// used again. It may be repeated after a crash.
 func (a *AutoIDs) Drop(physID uint64) error {
 	var found keyCatcher
 	span := counterSpan(catalog.KindAutoExact, physID)

@@ -52,8 +52,8 @@ func (b *EntryBuilder) Append(dst, rowKey, row []byte) (out []byte, keyLen int, 
 // Common is how many leading bytes the keys of all entries of the index have in common.
 func (b *EntryBuilder) Common() int { return len(b.x.prefix) }
 
-// Head returns the first bytes of an entry's key behind what all entries of the index have in common, zeros behind its end. Where
-// two heads differ, their keys are in the same order.
+// Head returns the first bytes of an entry's key after the prefix of all entries of the index, filled up with zeros. Where two heads differ,
+// their keys are in the same order.
 func (b *EntryBuilder) Head(key []byte) uint64 {
 	return keys.Head(key[len(b.x.prefix):])
 }

@@ -159,7 +159,7 @@ func (c *checker) row(key, value []byte) error {
 	return nil
 }
 
-// counted is the ordinal of the column whose values a counter gives, or -1.
+// counted is the ordinal of the AUTO_INCREMENT column, or -1.
 func (c *checker) counted() int {
 	if c.t.AutoInc == nil {
 		return -1
@@ -167,7 +167,7 @@ func (c *checker) counted() int {
 	return c.t.AutoInc.Ordinal
 }
 
-// CheckCounter adds a problem to the report of Check unless the next ids are above all that the rows have (A1).
+// CheckCounter adds a problem to the report of Check if the next id is not above those of all rows (A1).
 func CheckCounter(m *txn.Manager, t *catalog.Table, r *Report) error {
 	if r.Highest == 0 {
 		return nil

@@ -80,15 +80,15 @@
 //	    indexes that name a changed column (or every one, if the row moves) are.
 //	W5. Rows are compared and copied to the caller in stored form, never in packed
 //	    form: nobody above this package can tell how a row was packed.
-//	V1. Index entries hold the values of virtual columns that catalog.Computer computes
-//	    of the row, when they are written as when they are looked for to be removed:
-//	    never what a session, with its sql_mode and its time zone, makes of it.
-//	F1. An entry of a foreign key's index appears only under a lock of its parent's
-//	    key, which is the unique entry referred to, or the row: so who holds that key
-//	    exclusively finds all children (Finder), and LockKept keeps it until the end.
+//	V1. The values of virtual columns in index entries are always computed by
+//	    catalog.Computer, both when an entry is written and when it is removed: never by
+//	    a session, whose sql_mode and time zone could change them.
+//	F1. An entry of a foreign key's index is written only under a lock of its parent's
+//	    key (the unique entry referred to, or the row): so whoever holds that key
+//	    exclusively finds all children (Finder). LockKept holds it until the transaction's end.
 //	A1. Ids are handed out in ascending order, never twice, not even after a
-//	    crash: an id is below the durable counter, or carries it along. CheckCounter
-//	    finds rows that are not.
+//	    crash: the durable counter is above an id, or raised by the commit of its row.
+//	    CheckCounter finds rows that violate this.
 //	A2. A counter never wraps: past the end of the range it repeats the largest
 //	    id, for the unique key to refuse, or fails with 1467.
 //

@@ -49,7 +49,7 @@ func appendKeyText(dst []byte, p *keyPart, v types.Value) []byte {
 	return dst
 }
 
-// Conflict is an existing row that a new row collides with.
+// Conflict is an existing row that has a key of a new row.
 type Conflict struct {
 	Index *catalog.Index // the key that both rows would have
 	// Key and Value are the existing row, locked exclusively; borrowed from the
@@ -61,8 +61,8 @@ type Conflict struct {
 // that row would take, the primary key first and then the unique indexes in
 // catalog order, and returns the first existing row that holds one. Without a
 // conflict, Insert with InsertChecked completes the statement for this row. A
-// key of an index that is being built is 1062: should the build fail, no row
-// may have been given up for it.
+// conflict in an index that is being built is 1062: the build may fail, and then
+// no row may have been replaced because of it.
 func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found bool, err error) {
 	in := w.in
 	copy(w.new, row[:len(in.table.Columns)])
@@ -94,7 +94,7 @@ func (w *Writer) FindConflict(tx *txn.Txn, row []types.Value) (c Conflict, found
 		}
 		switch {
 		case found && x.desc.Building:
-			building = x.desc // unless the row is in the way of another key, too
+			building = x.desc // unless a later key conflicts, too
 		case found:
 			return w.rowOfEntry(tx, x, e.newKey)
 		}
@@ -125,8 +125,8 @@ func (w *Writer) rowOfEntry(tx *txn.Txn, x *indexInfo, key []byte) (Conflict, bo
 		return Conflict{}, false, err
 	}
 	if !found {
-		// Who deletes a row locks the row before the entry, and we hold the
-		// entry's lock, so an entry without its row is damage.
+		// A delete locks the row before the entry, and this transaction holds the
+		// entry's lock, so an entry without its row is corruption.
 		return Conflict{}, false, errRow("unique entry without its row")
 	}
 	return w.conflict(x.desc, rowKey), true, nil

@@ -17,23 +17,23 @@ const (
 	matchPageBytes = 256 << 10
 )
 
-// ForeignKeyText is what the errors 1451 and 1452 say of a foreign key of child.
+// ForeignKeyText is the description of a foreign key of child in the errors 1451 and 1452.
 func ForeignKeyText(child *catalog.Table, key *catalog.ForeignKey) string {
 	return catalog.QuoteIdent(child.Schema) + "." + catalog.QuoteIdent(child.Name) + ", " + catalog.ForeignKeyText(child, key)
 }
 
-// Match finds the rows of one table that go with a row of another by a foreign key: the parent of a child, by an index over the columns
-// referred to, or the children of a parent, by an index that begins with those of the foreign key. It is immutable.
+// Match describes how to find the rows that a foreign key connects with a row of another table: the parent of a child, by an index over the
+// columns referred to, or the children of a parent, by an index that begins with the foreign key's columns. It is immutable.
 type Match struct {
 	to     *catalog.Table
 	index  *catalog.Index
 	from   []*types.Type // of the values to match
 	cols   []int         // of to, in the order of the index
 	shape  *Shape        // of cols in the rows of to
-	unique bool          // an entry of index is locked by whoever stores or removes its row, and is one at most for a value
+	unique bool          // index has at most one entry for the values, which writers of its row lock
 }
 
-// NewMatch returns the match of values of from's columns cols with the first columns of an index of to.
+// NewMatch returns the Match by which the values of from's columns cols are looked up in the first columns of an index of to.
 func NewMatch(from *catalog.Table, cols []int, to *catalog.Table, index *catalog.Index) *Match {
 	m := &Match{to: to, index: index, unique: index.Keys(len(cols))}
 	for i, col := range cols {
@@ -65,7 +65,7 @@ func (m *Match) AppendKey(dst []byte, vals []types.Value) (key []byte, ok bool) 
 	return dst, true
 }
 
-// fitted returns v, of a column of type from, as a column of type to holds it.
+// fitted converts v, of a column of type from, to type to; false if no value of type to is equal to it.
 func fitted(v types.Value, from, to *types.Type) (types.Value, bool) {
 	text := from.IsText() && from.Coll != to.Coll
 	if !text && (from.Scale == to.Scale || !from.IsTemporal() && from.ID != types.TypeDecimal) {
@@ -76,7 +76,7 @@ func fitted(v types.Value, from, to *types.Type) (types.Value, bool) {
 	return out, err == nil && (text || types.Compare(v, out, types.Binary) == 0)
 }
 
-// Finder does what a Match says in a transaction. One goroutine at a time.
+// Finder finds and locks the rows of a Match in a transaction. One goroutine at a time.
 type Finder struct {
 	reader Reader
 	vals   []types.Value
@@ -84,19 +84,19 @@ type Finder struct {
 	key    []byte
 	row    catcher
 	page   keyPage
-	// Room is asked for memory before a long row is copied, and may refuse; what it grants is needed as long as the Finder. nil grants everything.
+	// Room is called before a long row is copied, with its size, and may return an error. The memory is needed as long as the Finder. May be nil.
 	Room func(bytes int) error
 }
 
-// LockOne locks one row that m finds for vals in shared mode, so that none of them goes before the transaction ends. found is false if
-// there is none.
+// LockOne locks one row that m finds for vals in shared mode, so that it is not removed before the transaction ends. found is false if there
+// is none.
 func (f *Finder) LockOne(tx *txn.Txn, m *Match, vals []types.Value) (found bool, err error) {
 	var ok bool
 	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok {
 		return false, nil
 	}
 	if m.unique {
-		// Who removes the row or gives it another key locks this key exclusively.
+		// A transaction that removes the row or changes its key locks this key exclusively.
 		return tx.LockKept(f.prefix, kvapi.LockShared, nil)
 	}
 	err = f.each(tx, m, kvapi.LockShared, func(_, _ []byte) (bool, error) {
@@ -106,8 +106,8 @@ func (f *Finder) LockOne(tx *txn.Txn, m *Match, vals []types.Value) (found bool,
 	return found, err
 }
 
-// LockKeys locks the unique entries of a row, of which the caller holds the row's lock, in all indexes with one of cols: nobody finds the row
-// by them meanwhile, not even by an index that another version of the table prefers.
+// LockKeys locks the entries of a row, whose lock the caller holds, in all unique indexes with one of cols, so that LockOne of other transactions
+// waits, whichever of these indexes it uses.
 func (w *Writer) LockKeys(tx *txn.Txn, row []types.Value, cols []int) error {
 	copy(w.old, row)
 	w.rowKey = w.appendRowKey(w.rowKey[:0], w.old)
@@ -127,8 +127,8 @@ func (w *Writer) LockKeys(tx *txn.Txn, row []types.Value, cols []int) error {
 	return nil
 }
 
-// Each locks every row that m finds for vals and hands on its key and value, which are borrowed. It finds all that are there if nobody
-// stores further ones without a lock that the caller holds.
+// Each locks every row that m finds for vals and calls do with its key and value, which are borrowed. It finds all such rows provided that the
+// caller holds a lock without which nobody stores further ones (F1).
 func (f *Finder) Each(tx *txn.Txn, m *Match, vals []types.Value, mode kvapi.LockMode, do func(key, value []byte) (more bool, err error)) error {
 	var ok bool
 	if f.prefix, ok = m.AppendKey(f.prefix[:0], vals); !ok {
@@ -162,7 +162,7 @@ func (f *Finder) each(tx *txn.Txn, m *Match, mode kvapi.LockMode, do func(key, v
 	return nil
 }
 
-// visit locks one row and hands it on if it still matches.
+// visit locks one row and calls do with it if it still matches.
 func (f *Finder) visit(tx *txn.Txn, m *Match, prefix, key []byte, mode kvapi.LockMode, do func(key, value []byte) (bool, error)) (more bool, err error) {
 	found, err := tx.LockKept(key, mode, &f.row)
 	if err != nil || !found {
@@ -187,7 +187,7 @@ func (f *Finder) visit(tx *txn.Txn, m *Match, prefix, key []byte, mode kvapi.Loc
 type keyPage struct {
 	m    *Match
 	in   *info
-	x    *indexInfo // nil: the entries are the rows
+	x    *indexInfo // nil for the primary key: the scanned pairs are the rows
 	keys []byte
 	ends []int
 }
@@ -211,7 +211,7 @@ func (p *keyPage) Pair(key, value []byte) (more bool, err error) {
 	return true, nil
 }
 
-// Exists reports whether an entry that begins with key is there at the watermark.
+// Exists reports whether an entry that begins with key exists at the watermark.
 func (m *Match) Exists(txns *txn.Manager, key []byte, intr *kvapi.Interrupt) (bool, error) {
 	if m.unique {
 		return txns.Get(key, intr, nil)

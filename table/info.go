@@ -17,7 +17,7 @@ type keyPart struct {
 	typ    *types.Type
 	prefix int
 	desc   bool
-	// added is what all rows hold in a column that is not there yet; see
+	// added is the value of all rows in a column that an ALTER TABLE is adding; see
 	// catalog.IndexColumn.
 	added *types.Value
 }
@@ -57,15 +57,14 @@ type info struct {
 	storedPos []int
 	// secondary are the indexes that writers maintain, in catalog order.
 	secondary []indexInfo
-	// needed are the columns of which the secondary indexes and the primary key
-	// are made: what an update or delete must know of the old row.
+	// needed are the columns of the secondary indexes and the primary key, and the
+	// sources of virtual ones: an update or delete reads them of the old row.
 	needed      []int
 	neededShape *Shape
 	allShape    *Shape
 	pkDesc      *catalog.Index
-	defaults    []storedDefault // by ordinal: what old layouts lack
-	// computer computes virtual columns; nil without one. virtual are those that needed holds and those of which they are made, in the order
-	// in which they are computed.
+	defaults    []storedDefault // by ordinal: the values of columns that a row's layout lacks
+	// computer computes virtual columns; nil if there are none. virtual are those in needed, in the order in which they are computed.
 	computer catalog.Computer
 	virtual  []int
 }

@@ -56,9 +56,9 @@ type Shape struct {
 	originals bool // some field comes from the originals
 	// twins are the fields whose column an earlier field has too, as in SELECT id, id.
 	twins []int
-	// visible is how many fields were asked for. Behind them come those of which virtual columns are made.
+	// visible is how many fields were asked for. The sources of virtual columns follow them.
 	visible int
-	// computed are the fields of virtual columns, in the order in which they are computed, and sources all others that rows have then.
+	// computed are the fields of virtual columns, in the order in which they are computed, and sources all others but twins.
 	computed, sources []int
 }
 

@@ -35,9 +35,9 @@ const (
 	// a row with up to eight columns, and unpacking some time.
 	minPackLen  = 12
 	minPackGain = 4
-	// maxPackBytes is how long the packed strings of one row may be, unpacked. It
-	// bounds how much larger a row is in memory than the limits on entries and
-	// pages of the layers below know; long strings compress well in their blocks.
+	// maxPackBytes bounds the unpacked length of the packed strings of one row, and
+	// so how far a row in memory exceeds the size that the limits of the layers below
+	// count. Long strings compress well in the store's blocks anyway.
 	maxPackBytes = 256 << 10
 )
 

@@ -31,7 +31,7 @@ type Range struct {
 
 // Span builds the span of keys that r selects in the entries of ix, or in the
 // rows of t when ix is nil or the primary key. Start and End are appended to
-// dst; buf is dst grown, to be passed again. empty means that nothing can match.
+// dst; buf is the extended dst, for the next call. empty: nothing can match.
 // A range that names one key (all columns of a primary or unique key, none
 // NULL) gives a point span (End nil).
 //
@@ -155,7 +155,7 @@ func Empty(m *txn.Manager, t *catalog.Table, intr *kvapi.Interrupt) (bool, error
 	return !one.found, nil
 }
 
-// anyRow notes that there is a row.
+// anyRow is a sink that records whether there is a row.
 type anyRow struct{ found bool }
 
 // Pair implements kvapi.Sink.

@@ -16,8 +16,8 @@ func (w *Writer) oldEntryBytes(x *indexInfo, e *entryChange, rowKey []byte, uniq
 	return len(e.oldKey) + len(w.patch.entry)
 }
 
-// growEntries counts what an update, whose changes of indexes are prepared, makes of the entries of a temporary table. An entry that
-// stays where it is counts as it did.
+// growEntries counts the change of the size of a temporary table's entries by an update that prepareUpdate has prepared. An entry that keeps
+// its key is counted with its old size.
 func (w *Writer) growEntries(oldRow []byte) error {
 	n := 0
 	for i := range w.in.secondary {

@@ -379,8 +379,8 @@ func (w *Writer) updateEntries(tx *txn.Txn, oldRow, newRow []byte) error {
 	return nil
 }
 
-// prepareUpdate decides what happens to the i-th index. After it, e.unique
-// speaks of the old key.
+// prepareUpdate decides what happens to the i-th index. It sets e.unique for the
+// old key.
 func (w *Writer) prepareUpdate(tx *txn.Txn, i int, oldRow, newRow []byte) error {
 	x, e := &w.in.secondary[i], &w.entries[i]
 	var oldUnique, newUnique bool
@@ -400,8 +400,8 @@ func (w *Writer) prepareUpdate(tx *txn.Txn, i int, oldRow, newRow []byte) error 
 		}
 		e.value = append(e.value[:0], e.value[n:]...)
 		if !writes {
-			// Delete-only: the entry is not ours to change, and the build will
-			// write it again after this state has passed; remove what is stale.
+			// Delete-only: remove the stale entry and write none; the backfill
+			// writes it after this state.
 			e.del = true
 			return nil
 		}

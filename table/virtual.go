@@ -7,14 +7,14 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// computing is the memory of who computes virtual columns.
+// computing is the state of a Reader or Writer for computing virtual columns.
 type computing struct {
 	of  *info
 	by  catalog.Computation
 	row []types.Value // of Reader, by ordinal
 }
 
-// ready points c to the columns of a table.
+// ready prepares c for a table and frees the values computed before.
 func (c *computing) ready(in *info) {
 	if c.of != in {
 		c.of, c.by = in, in.computer.New()
@@ -32,7 +32,7 @@ func (in *info) findComputer() {
 	}
 }
 
-// needSources adds to the needed columns those of which virtual ones are made.
+// needSources adds the sources of virtual columns to the needed columns.
 func (in *info) needSources() {
 	if in.computer == nil {
 		return
@@ -50,7 +50,7 @@ func (in *info) isVirtual(col int) bool {
 	return col < len(in.table.Columns) && in.table.Columns[col].Virtual()
 }
 
-// withSources returns cols and, behind them, the further columns of which the virtual ones among them are made.
+// withSources returns cols followed by the further columns from which the virtual ones among them are computed.
 func (in *info) withSources(cols []int) []int {
 	out := slices.Clone(cols)
 	for i := 0; i < len(out); i++ {
@@ -66,8 +66,8 @@ func (in *info) withSources(cols []int) []int {
 	return out
 }
 
-// arrange lists the fields to compute. A generated column refers to none behind it, so that the order of the columns is one in which all can
-// be computed.
+// arrange sets computed and sources. A generated column refers to no later generated column, so that they can be computed in the order of the
+// columns.
 func (s *Shape) arrange() {
 	for i := range s.fields {
 		switch s.fields[i].source {
@@ -110,8 +110,8 @@ func (r *Reader) compute() error {
 	return nil
 }
 
-// computeVirtual sets the virtual columns of a row, by ordinal, of which index entries are made. Whatever a caller has there, for which the
-// session counts, an entry holds the value that everybody computes of the row. first says that no value of an earlier call is needed any more.
+// computeVirtual sets the virtual columns of a row, by ordinal, that index entries hold. It replaces the caller's values, which may depend on the
+// session (V1). first says that no value of an earlier call is needed any more.
 func (w *Writer) computeVirtual(row []types.Value, first bool) error {
 	if len(w.in.virtual) == 0 {
 		return nil

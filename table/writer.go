@@ -52,8 +52,8 @@ type Writer struct {
 	// known to be free, before anything is written: its error leaves nothing
 	// behind. May be nil.
 	Before func() error
-	// Room is asked for memory before a long row is encoded, and may refuse. What it grants is needed until the statement ends; then the writer is dropped,
-	// because it keeps its buffers. nil grants everything.
+	// Room is called before a long row is encoded, with the bytes needed, and may return an error. The memory is needed until the statement ends; then
+	// the writer must be dropped, because it keeps its buffers. May be nil.
 	Room func(bytes int) error
 }
 
@@ -62,8 +62,8 @@ type Writer struct {
 const (
 	longRow   = 64 << 10
 	rowCopies = 3
-	// caughtCopies is how many copies there are of a row that stands in the way of another: it is copied when it is read, once more to be kept, and is
-	// the old row then.
+	// caughtCopies is how many copies there are of a row that conflicts with another: one of the read, one that is kept, and then those of an old
+	// row.
 	caughtCopies = 2 + rowCopies
 )
 
@@ -80,13 +80,13 @@ type entryChange struct {
 	oldKey, newKey []byte
 	value          []byte
 	del, put       bool
-	unique         bool // newKey must be free
+	unique         bool // Insert: newKey must be free; an update: oldKey is a unique one
 }
 
 // catcher is a sink that keeps the last pair's value.
 type catcher struct {
 	value []byte
-	room  func(bytes int) error // asked before a long value is copied; nil grants everything
+	room  func(bytes int) error // see Writer.Room
 }
 
 // Pair implements kvapi.Sink.
@@ -332,8 +332,8 @@ func (w *Writer) encodeRow(row []types.Value) ([]byte, error) {
 // reports them.
 const wroteStep = 4 << 10
 
-// learn helps to make the table's dictionaries of the row just built, whose
-// strings come from the given function by ordinal; nil for those that are not at hand.
+// learn reports the strings of the row just built to the table's dictionaries, and
+// offers them for a sample if wanted. stored returns them by ordinal, or nil.
 func (w *Writer) learn(stored func(col int) []byte) error {
 	if w.build.strings == 0 {
 		return nil
@@ -388,7 +388,7 @@ func (w *Writer) DeleteRow(tx *txn.Txn, key, value []byte) error {
 	return w.deleteOld(tx, key, len(value))
 }
 
-// deleteOld removes the row in w.old, whose value has so many bytes, and its entries.
+// deleteOld removes the row in w.old, whose value has value bytes, and its entries.
 func (w *Writer) deleteOld(tx *txn.Txn, rowKey []byte, value int) error {
 	for i := range w.in.secondary {
 		x, e := &w.in.secondary[i], &w.entries[i]
