@@ -87,8 +87,8 @@ func (e *Executor) AlterTable(c *Call, n Name, actions []AlterSpec) error {
 	return nil
 }
 
-// lastRename returns the actions with the last of their RENAMEs alone, which is the one that counts, and without that if the table has the
-// name. names are the table's names now and then.
+// lastRename returns the actions with only the last of their RENAMEs, which is the one that counts, and without that if it is the table's
+// present name. names are the table's names before and, if it changes, after the statement.
 func lastRename(n Name, actions []AlterSpec) (out []AlterSpec, names []Name) {
 	to := n
 	for _, a := range actions {
@@ -104,7 +104,7 @@ func lastRename(n Name, actions []AlterSpec) (out []AlterSpec, names []Name) {
 	return append(out, RenameTo{to}), []Name{n, to}
 }
 
-// checkNameFree refuses a name that a table cannot get.
+// checkNameFree refuses a name that a table cannot be given.
 func (e *Executor) checkNameFree(n Name) error {
 	if err := checkSchemaAccess(n.Schema); err != nil {
 		return err
@@ -137,11 +137,11 @@ type alterPlan struct {
 	autoIncrement uint64
 }
 
-// planAlter sorts the actions and tries them on a copy of t, so that what can be
-// refused is refused before anything happens.
+// planAlter sorts the actions and tries them on a copy of t, so that invalid ones
+// are refused before anything is changed.
 func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*alterPlan, error) {
 	plan := &alterPlan{}
-	dropped := map[string]bool{} // indexes that have their place in the plan
+	dropped := map[string]bool{} // indexes that the statement drops by name
 	var add []IndexSpec
 	for _, a := range actions {
 		if a, ok := a.(DropIndex); ok {
@@ -176,9 +176,9 @@ func (e *Executor) planAlter(c *Call, t *catalog.Table, actions []AlterSpec) (*a
 	return plan, plan.rehearse(c, e.catalog.Current(), t, add)
 }
 
-// indexesOf lists the indexes that go with the column, those that consist of it
-// alone and those that leave, but for those that the statement drops anyway. No
-// other index has it: that would be a copy (sharesIndex).
+// indexesOf lists the indexes to be dropped with the column: those of this column
+// alone and those that are being removed, without those in dropped. No other index
+// has it: then the table would be copied (sharesIndex).
 func (e *Executor) indexesOf(t *catalog.Table, column string, dropped map[string]bool) ([]string, error) {
 	col := t.Column(column)
 	if col == nil {
@@ -257,7 +257,7 @@ func (plan *alterPlan) rehearse(c *Call, snap *catalog.Snapshot, t *catalog.Tabl
 	return err
 }
 
-// transplant returns an index of next as one of t, from which next was made.
+// transplant converts an index of next to one of t, from which next was made.
 func transplant(ix *catalog.Index, next, t *catalog.Table) *catalog.Index {
 	moved := *ix
 	moved.Columns = slices.Clone(ix.Columns)
@@ -273,11 +273,12 @@ func transplant(ix *catalog.Index, next, t *catalog.Table) *catalog.Index {
 	return &moved
 }
 
-// rename is one index's name while it is built, the one that it takes when the
-// index that has that goes or gets another, and how that one spells it.
+// rename is the temporary name of an index while it is built (from), the name that
+// it gets when the present owner of that is dropped or renamed (to), and the
+// spelling of that name by its present owner (old).
 type rename struct{ from, to, old string }
 
-// makeWay gives the new indexes that take a name of t other names.
+// makeWay gives temporary names to the new indexes whose names t has already.
 func (plan *alterPlan) makeWay(t *catalog.Table) []rename {
 	var renames []rename
 	for _, ix := range plan.add {
@@ -306,9 +307,9 @@ func underName(err error, renames []rename) error {
 }
 
 // runStep is the last step of an ALTER: it publishes the descriptor with all
-// that the plan changes and the built indexes, while nobody uses the table.
-// Writers of two layouts never meet, and an index can go without the steps of
-// dropIndex.
+// changes of the plan and the built indexes, while nobody uses the table. So
+// writers never use two layouts at once, and an index can be dropped without the
+// steps of removeIndexSteps.
 func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renames []rename, p catalog.Patience) error {
 	t, err := e.table(n)
 	if err != nil {
@@ -376,7 +377,7 @@ func (e *Executor) runStep(c *Call, n Name, plan *alterPlan, built []*job, renam
 	return nil
 }
 
-// stepped returns what the step makes of t, and the jobs that free the entries of the indexes that go.
+// stepped returns the version that the step makes of t, and the jobs that free the entries of the dropped indexes.
 func (e *Executor) stepped(t *catalog.Table, plan *alterPlan, built []*job, renames []rename) (*catalog.Table, []*job, error) {
 	next := t.Clone()
 	next.Finish()
@@ -401,8 +402,8 @@ func (e *Executor) stepped(t *catalog.Table, plan *alterPlan, built []*job, rena
 	return next, jobs, nil
 }
 
-// removeIndexes takes indexes out of next, which nobody uses when it is
-// published, and returns the jobs that free their entries.
+// removeIndexes takes indexes out of next, which is published while nobody uses
+// the table, and returns the jobs that free their entries.
 func (e *Executor) removeIndexes(next *catalog.Table, names []string) ([]*job, error) {
 	var jobs []*job
 	for _, name := range names {
@@ -422,9 +423,9 @@ func (e *Executor) removeIndexes(next *catalog.Table, names []string) ([]*job, e
 	return jobs, nil
 }
 
-// dropParts removes the indexes that a crash has left of ALTER TABLEs which had
-// more to do: those that were to replace others, which are still there, and those
-// of jobs that say so. Called by Open, before any session.
+// dropParts removes the indexes of ALTER TABLEs that a crash has interrupted:
+// those with Replaces, and those whose build has jobRecord.Part. Called by Open,
+// before any session.
 func (e *Executor) dropParts() error {
 	snap := e.catalog.Current()
 	builds := map[[2]uint64]*job{} // by table and index
@@ -439,7 +440,7 @@ func (e *Executor) dropParts() error {
 			var over []*job
 			for _, ix := range t.Indexes {
 				if leaving(ix) {
-					continue // its job goes on
+					continue // its job will remove it
 				}
 				build := builds[[2]uint64{t.ID, ix.ID}]
 				if build != nil {
@@ -464,7 +465,7 @@ func (e *Executor) dropParts() error {
 				})
 			}
 			if errors.Is(err, kvapi.ErrDiskFull) && len(over) == len(names) {
-				// No reason not to start: the worker does it when there is space.
+				// The node starts anyway: the worker removes them when there is space.
 				for _, j := range over {
 					e.setKind(j, jobDropIndex)
 				}

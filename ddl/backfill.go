@@ -36,29 +36,29 @@ var buildSlice = time.Second
 
 // backfill writes the index entries of all rows, from the job's checkpoint on.
 //
-// It runs after the barrier of WriteOnly: every row written since is indexed by
-// its writer, so only rows that are older and unchanged are ours. Three ways:
+// It runs after the barrier of WriteOnly: writers index every row that they write
+// since, so the backfill only has to index older, unchanged rows. Three ways:
 //
-//   - Filled: an index that is not unique, of a store that is alone, is made of
-//     what a snapshot shows, past locks and the log (fill.go).
+//   - Filled: the entries of an index that is not unique, in a store that is not
+//     replicated, are made from a snapshot, without locks and without the log (fill.go).
 //   - Alone: the table's gate is closed while nobody uses the table. The rows at
 //     the watermark are then the newest there are, and no locks are needed. The
 //     gate opens between chunks as soon as somebody waits.
 //   - Shared: each row is locked (shared) and indexed as Lock returns it, newest
-//     version. Rows locked elsewhere are skipped and taken one by one afterwards,
-//     holding no other row lock: the build never makes anybody's deadlock.
+//     version. Rows locked elsewhere are skipped and indexed one by one afterwards,
+//     without holding another row lock: the build is never part of a deadlock.
 //
-// Commits are relaxed, the checkpoint rides in each, and a durable commit fences
-// the end: the log is ordered, so what follows it has everything before.
+// Commits are relaxed, each with the checkpoint, and a durable commit ends the
+// build: the log is ordered, so that makes all commits before it durable.
 //
-// With a slice it ends with errSliceOver, or with ErrLockTimeout at a row, when
-// that has passed, and goes on from the checkpoint at the next call. 0 is none.
+// slice bounds the time of one call, 0 is no bound: then it returns errSliceOver,
+// or ErrLockTimeout at a locked row, and the next call resumes at the checkpoint.
 func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catalog.Patience, slice time.Duration) error {
 	b := &backfiller{e: e, j: j, t: t, ix: ix, p: p, entries: table.NewEntryBuilder(t, ix)}
 	j.setPhase("backfilling")
 	b.wait = p.Wait
 	b.span = table.RowSpan(t)
-	// A TRUNCATE since the last attempt has left the rows of the checkpoint behind: a key of theirs is no place among the new ones.
+	// After a TRUNCATE since the last attempt the checkpoint is a key of the old rows and means nothing among the new ones.
 	if from := j.rec.Checkpoint; j.rec.PhysID == t.PhysID && bytes.Compare(from, b.span.Start) >= 0 && bytes.Compare(from, b.span.End) <= 0 {
 		b.span.Start = from
 		b.done = bytes.Equal(from, b.span.End)
@@ -67,7 +67,7 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 	}
 	j.rows.Store(j.rec.Rows)
 	// Users of older versions may have committed without waiting for the disk.
-	// This durable commit lifts the watermark, which the scans read at, over them.
+	// This durable commit raises the watermark, at which the scans read, above them.
 	fence, err := e.commit(j.put)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 	return e.inTxn(j.put)
 }
 
-// errSliceOver: there is more to build, and others have a turn before.
+// errSliceOver: the build is not complete, and the worker's other jobs come first.
 var errSliceOver = errors.New("ddl: the slice of the build is over")
 
 // backfiller is the state of one backfill.
@@ -163,7 +163,7 @@ func (b *backfiller) relaxed() txn.Options {
 
 // alone indexes chunk after chunk while the gate is closed and nobody waits.
 func (b *backfiller) alone(x *catalog.Exclusive) error {
-	// As above, for the users that have come and gone since.
+	// As in backfill: a durable commit, for what users have committed since.
 	if err := b.e.inTxn(b.j.put); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (b *backfiller) add(rowKey, row []byte) error {
 		return err
 	}
 	valueEnd := len(out)
-	if unique { // others are nobody's but this row's
+	if unique { // other keys hold the row's primary key anyway
 		out = append(out, rowKey...)
 	}
 	b.arena = out
@@ -325,7 +325,7 @@ func (b *backfiller) finish(tx *txn.Txn, resume []byte, rows int) error {
 		err = tx.Commit()
 	}
 	if err != nil {
-		// The worker goes on with this record: it must not pass what is not written.
+		// The worker resumes with this record: its checkpoint must not be after rows whose entries are not written.
 		b.j.rec.Checkpoint = before
 		b.j.rec.Rows -= uint64(rows)
 		return err

@@ -28,7 +28,7 @@ func checkOf(t *catalog.Table, name string) (int, error) {
 	return 0, types.Errorf(types.ErCheckConstraintNotFound, name)
 }
 
-// others are the tables that the database of t has besides it, once there have been changes.
+// others are the tables of t's database besides t, after the changes.
 func others(snap *catalog.Snapshot, t *catalog.Table, changes []change) []*catalog.Table {
 	changed := map[*catalog.Table]bool{}
 	for _, ch := range changes {
@@ -58,17 +58,17 @@ func checkNamesFree(snap *catalog.Snapshot, t *catalog.Table, changes ...change)
 	return nil
 }
 
-// Bound reports whether an enforced check of t, whatever its name, says what c says.
+// Bound reports whether t has an enforced check with the expression of c, under any name.
 func Bound(t *catalog.Table, c *catalog.Check) bool {
 	return slices.ContainsFunc(t.Checks, func(o catalog.Check) bool { return !o.NotEnforced && o.Expr == c.Expr })
 }
 
-// binds reports whether next has an enforced check that did not bind the rows of t.
+// binds reports whether next has an enforced check that t did not have enforced.
 func binds(t, next *catalog.Table) bool {
 	return slices.ContainsFunc(next.Checks, func(c catalog.Check) bool { return !c.NotEnforced && !Bound(t, &c) })
 }
 
-// checkNewChecks judges the names of t's new checks and its rows, which nobody writes meanwhile.
+// checkNewChecks refuses names of checks that other tables have, and rows of t that break new checks. The gate of t is closed.
 func (e *Executor) checkNewChecks(c *Call, t, next *catalog.Table) error {
 	if err := checkNamesFree(e.catalog.Current(), next); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (e *Executor) copyTable(c *Call, t *catalog.Table, actions []AlterSpec, why
 	switch {
 	case err == nil:
 	case errors.Is(err, kvapi.ErrUndetermined):
-		return err // which of the two key spaces is garbage is known at the next start
+		return err // the next start finds out which of the two key spaces is to be freed
 	default:
 		e.ids.Forget(physID)
 		e.enqueue(k.job)
@@ -181,7 +181,7 @@ func planCopy(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Tab
 	return next, first, checkAutoColumn(next)
 }
 
-// addIndexes adds the new indexes to what t becomes by a copy, of which actions are all else that the statement does.
+// addIndexes adds the new indexes to next, the copy of t. actions are the other actions of the statement.
 func addIndexes(c *Call, t, next *catalog.Table, add []*IndexSpec, actions []AlterSpec) error {
 	for _, spec := range add {
 		if err := checkRoom(next); err != nil {
@@ -207,7 +207,7 @@ func addIndexes(c *Call, t, next *catalog.Table, add []*IndexSpec, actions []Alt
 	return nil
 }
 
-// leaveIndexes takes a column out of all indexes. Those that it was alone in go.
+// leaveIndexes takes a column out of all indexes, and removes indexes of this column alone.
 func leaveIndexes(t *catalog.Table, column string) {
 	c := t.Column(column)
 	if c == nil {
@@ -228,8 +228,8 @@ func leaveIndexes(t *catalog.Table, column string) {
 }
 
 // remakeIndex validates an index again, whose columns may have other types now,
-// and lets go of a prefix that is the whole column. Its entries are all written
-// by this process.
+// and drops a prefix length that is that of the whole column. It records the key
+// encoding of this process, which writes all its entries.
 func remakeIndex(c *Call, t *catalog.Table, ix *catalog.Index) error {
 	spec := specOf(t, ix)
 	made, err := newIndex(c, t, &spec, map[string]bool{})
@@ -240,7 +240,7 @@ func remakeIndex(c *Call, t *catalog.Table, ix *catalog.Index) error {
 	return nil
 }
 
-// specOf describes an index that there is.
+// specOf returns the spec of an existing index.
 func specOf(t *catalog.Table, ix *catalog.Index) IndexSpec {
 	spec := IndexSpec{Name: ix.Name, Unique: ix.Unique, Primary: ix.Primary, Invisible: !ix.Visible, Using: ix.Using, Comment: ix.Comment}
 	for _, part := range ix.Columns {
@@ -300,8 +300,8 @@ type copier struct {
 	convert []bool
 	row     []types.Value
 	added   []types.Value
-	// generate: the AUTO_INCREMENT column was none before, so that it gets ids
-	// where it has no value, and zero is none.
+	// generate: the AUTO_INCREMENT column was none before, so that rows without a
+	// value get ids. zero: so do those with 0.
 	generate, zero bool
 	judge          func(row []types.Value) error // nil if the new table has no enforced CHECK and no generated column
 	mode           table.InsertMode
@@ -357,8 +357,8 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k
 	return k, err
 }
 
-// stillUnique reports whether an index of next has been unique over the same
-// values, so that no two rows can meet in it.
+// stillUnique reports whether ix was unique over the same values in the old table,
+// so that there can be no duplicates in it.
 func (k *copier) stillUnique(ix *catalog.Index) bool {
 	old := k.t.IndexByID(ix.ID)
 	if old == nil || old.State != catalog.StatePublic || len(old.Columns) != len(ix.Columns) {
@@ -403,8 +403,8 @@ func (k *copier) run(intr *kvapi.Interrupt) error {
 	return nil
 }
 
-// count carries the AUTO_INCREMENT position over, unless the statement says where to go on; rows that are written raise it. The counter goes
-// with the new key space if that is given up.
+// count takes over the AUTO_INCREMENT counter of the old table, unless the statement sets it; rows that are written raise it. If the copy fails,
+// the counter is dropped with the new key space.
 func (k *copier) count(first uint64) error {
 	if k.next.AutoInc == nil {
 		return nil
@@ -474,7 +474,7 @@ func (k *copier) values() error {
 		}
 		if k.generate && col.AutoInc && v.IsNull() {
 			v = types.Int(0)
-			if !k.zero { // here only zero is a value, and NULL never is
+			if !k.zero { // under NO_AUTO_VALUE_ON_ZERO only NULL gets an id
 				id, err := k.nextID()
 				if err != nil {
 					return err

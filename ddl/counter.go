@@ -16,9 +16,9 @@ func (e *Executor) lowers(t *catalog.Table, n uint64) (bool, error) {
 	return n < at, err
 }
 
-// firstID is what AUTO_INCREMENT = n makes the next id of next, which t is about to become and whose gate is closed: n, or the id behind those
-// of the rows. If that is less than the counter has reached, next gets a counter of its own: no counter is ever lowered, so that nobody who has
-// taken ids of it, on any node, meets one that somebody else takes again.
+// firstID is the next id of next, the new version of t, after AUTO_INCREMENT = n: n, or the id after those of the rows. The gate of t is closed.
+// If that is less than the counter has reached, next gets a new counter (catalog.Table.Counting): no counter is ever lowered, because other nodes
+// may have reserved ids of it.
 func (e *Executor) firstID(t, next *catalog.Table, n uint64, intr *kvapi.Interrupt) (uint64, error) {
 	if lower, err := e.lowers(t, n); err != nil || !lower || next.AutoInc.ID != t.AutoInc.ID {
 		return n, err
@@ -40,15 +40,15 @@ func (e *Executor) firstID(t, next *catalog.Table, n uint64, intr *kvapi.Interru
 			return n, err
 		}
 	}
-	next.Counting = t.Counting // rows up to the counter
+	next.Counting = t.Counting // the rows reach up to the counter
 	next.Finish()
 	return n, nil
 }
 
-// countFrom is what is left to do of AUTO_INCREMENT = n when the commit has made first the next id of next, which t has become.
+// countFrom finishes AUTO_INCREMENT = n after the commit that made first the next id of next, the new version of t.
 func (e *Executor) countFrom(t, next *catalog.Table, first uint64) {
 	if err := e.ids.For(next).SetNext(first); err != nil {
-		// The next start reads it from the disk, as it does everything else.
+		// The next start reads the stored value.
 		e.log.Warn("the new AUTO_INCREMENT value is not in use yet", "table", next.Name, "error", err)
 	}
 	if next.Counting == t.Counting {
@@ -59,7 +59,7 @@ func (e *Executor) countFrom(t, next *catalog.Table, first uint64) {
 	}
 }
 
-// lastID returns the largest id of t's rows, 0 if there is none above.
+// lastID returns the largest id of t's rows, 0 if none is above 0.
 func (e *Executor) lastID(t *catalog.Table, intr *kvapi.Interrupt) (uint64, error) {
 	for _, ix := range t.Indexes {
 		if ix.State != catalog.StatePublic || ix.Columns[0].Col != t.AutoInc.Ordinal {
@@ -87,7 +87,7 @@ func (e *Executor) lastID(t *catalog.Table, intr *kvapi.Interrupt) (uint64, erro
 		}
 		return table.IDNumber(&last.value), nil
 	}
-	return 0, types.Errorf(types.ErWrongAutoKey) // checkAutoColumn has seen to it that there is one
+	return 0, types.Errorf(types.ErWrongAutoKey) // cannot happen: see checkAutoColumn
 }
 
 // lastID is the sink of the first pair.

@@ -1,5 +1,5 @@
-// Package ddl runs schema changes: as single steps where nobody may look on,
-// and as resumable jobs where the table stays in use.
+// Package ddl runs schema changes: as single steps during which nobody may use
+// the table, and as resumable jobs while it stays in use.
 //
 // Place: above table, catalog and txn, below session. It takes plain specs
 // (spec.go); the session makes them from syntax trees.
@@ -23,7 +23,7 @@
 //	ALTER of types, NOT NULL, the primary
 //	key, generated columns, defaults over
 //	others                                name locks, close the gate, copy all rows, one commit, open
-//	any of a temporary table              nothing: its session alone has the descriptor (temporary.go)
+//	any of a temporary table              no lock and no commit: only its session has the descriptor (temporary.go)
 //
 // The last step of an ALTER is its only one that others notice: columns come, go
 // and get their names, as the table itself does, all its indexes become public, those that it drops go,
@@ -57,9 +57,9 @@
 // the next slice. DROP INDEX, which finds no other index that is not public,
 // turns the build into a removal, as Cancel does.
 //
-// A bar is a barrier. Data of dropped tables and indexes is freed by a job of
-// its own, in the background, after the last snapshot that could read it; with a
-// whole table go its counters, its dictionaries and its statistics.
+// In the table above | is a barrier. Data of dropped tables and indexes is freed by
+// a job of its own, in the background, after the last snapshot that could read it;
+// the counters, dictionaries and statistics of a dropped table are deleted with it.
 //
 // # Invariants
 //
@@ -77,9 +77,9 @@
 //	    the same states, and its entries are freed.
 //	D6. Nobody but users of the same table waits for a schema change, and a schema
 //	    change waits at most lock_wait_timeout for them at each barrier or gate.
-//	D7. Of an ALTER all is there or nothing, whatever fails and wherever a crash
-//	    meets it: it has one step that shows, and an index that a crash finds
-//	    before that step (jobRecord.Part) goes at the next Open.
+//	D7. An ALTER is atomic, whatever fails and whenever a crash comes: only one of
+//	    its steps is visible, and an index that a crash leaves before that step
+//	    (jobRecord.Part) is removed by the next Open.
 //	D8. A foreign key and the referrers of its parent agree at every commit, and so do the
 //	    names by which they call tables and columns.
 //

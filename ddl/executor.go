@@ -23,8 +23,8 @@ type Options struct {
 	// once no snapshot below ts can read them any more; done=false asks to be
 	// called again later. nil is Txns.DropSpan.
 	Destroy func(span kvapi.Span, ts clock.Timestamp) (done bool, err error)
-	// Gone deletes what others keep by the id of a physical table that was dropped
-	// or truncated. It may be called twice for one, and may be nil.
+	// Gone deletes what other packages store by the id of a physical table that was
+	// dropped or truncated. It may be called twice for one, and may be nil.
 	Gone func(physID uint64) error
 	// Log may be nil.
 	Log *slog.Logger
@@ -427,7 +427,8 @@ func (e *Executor) RenameTables(c *Call, pairs []RenamePair) error {
 	return e.catalog.Apply(&catalog.Change{PutTables: changed, Related: kin.related}, nil)
 }
 
-// renamed are the tables that pairs rename one after the other. Each of them has to find its name free, and those that its constraints get with it.
+// renamed returns the changes of tables that pairs rename one after the other. Each new name must be free then, and so must the new names of the
+// table's constraints.
 func renamed(snap *catalog.Snapshot, pairs []RenamePair) (changes []change, err error) {
 	now := map[Name]*catalog.Table{} // by the names after the pairs so far
 	for _, r := range pairs {
@@ -435,7 +436,7 @@ func renamed(snap *catalog.Snapshot, pairs []RenamePair) (changes []change, err 
 			now[n] = snap.Lookup(n.Schema, n.Table)
 		}
 	}
-	place := map[uint64]int{} // of a table's change, by its id
+	place := map[uint64]int{} // index in changes, by table id
 	for _, r := range pairs {
 		if now[r.To] != nil {
 			return nil, types.Errorf(types.ErTableExists, r.To.Table)

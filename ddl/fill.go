@@ -9,34 +9,33 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
-// fillPage is how many rows are read at a time: between two looks at what may end the build, and on one iterator.
+// fillPage is how many rows one scan reads; between scans the build looks for interrupts and the end of its slice.
 const fillPage = 1024
 
 // fillRowsMax bounds the rows of a batch, and so how long its snapshot holds back garbage collection: some half a minute. A variable for tests.
 var fillRowsMax = 16 << 20
 
-// fill writes the entries of rows as they are at a snapshot, with the timestamps of the rows' versions, batch after batch. It locks nothing and is in
-// nobody's way:
+// fill writes the entries of rows as they are at a snapshot, with the timestamps of the rows' versions, batch after batch. It locks nothing, and
+// concurrent writers need not be kept away:
 //
-//   - A row that nobody has written since has this entry.
-//   - Of one that somebody has, the writer has deleted this entry, or written it anew, or found that it stays as it is. What it wrote or deleted is
-//     newer than the row's version of before and so in force, whichever came first. All who write since the snapshot know the index (WriteOnly), and they
-//     delete entries without looking whether they are there.
-//   - Where the writer has made the same entry already, this is that version once more. Versions of rows of before WriteOnly count as of jobRecord.Since:
-//     who wrote one of those while the index was delete-only may have deleted, at that timestamp, the entry that is made here.
+//   - A row that was not written since the snapshot has this entry.
+//   - A writer of a row since the snapshot has deleted this entry, or written it again, or left it unchanged. What it wrote or deleted has a newer
+//     timestamp than the row's version in the snapshot and so wins, whichever came first. All writers since the snapshot know the index (WriteOnly),
+//     and they delete entries without checking that they exist.
+//   - If a writer has made the same entry already, this is the same version again. For rows older than WriteOnly the timestamp is jobRecord.Since:
+//     whoever wrote one while the index was delete-only may have deleted, at the row's timestamp, the entry that is made here.
 //
 // That holds for entries that have their row's key in their own. Those of a unique index are also claims of a value, which need locks: see backfill.
 //
-// No reader is disturbed: who reads the index has a snapshot of after the build (catalog.Index.ReadableFrom). A batch that was put in and whose
-// checkpoint was lost in a crash is made again, from rows that are the same versions still, and so are the entries, or have left a deletion or a newer
-// entry above.
+// Readers see nothing of it: whoever reads the index has a snapshot after the build (catalog.Index.ReadableFrom). If a crash loses the checkpoint of
+// an applied batch, the batch is made again: from unchanged rows come the same versions of entries, and changed rows have left a newer deletion or entry.
 //
-// It ends with kvapi.ErrNotAlone where everything written has to go through logs.
+// It returns kvapi.ErrNotAlone in a replicated store, where all writes must go through the log.
 func (b *backfiller) fill() error {
 	for !b.done {
 		err := b.fillBatch()
 		if errors.Is(err, kvapi.ErrSnapshotTooOld) {
-			continue // nothing has happened: it held back garbage for too long
+			continue // the snapshot was closed because it held back garbage collection for too long; nothing was written
 		}
 		if err != nil {
 			return err
