@@ -669,6 +669,9 @@ func (b *builder) planCTE(c *cte) error {
 	return nil
 }
 
+// windowColumnBytes is about what a window takes in a plan for each column that it passes on.
+const windowColumnBytes = 128
+
 // physWindow sorts the rows by partition and order and computes the functions.
 func (b *builder) physWindow(r *window, n *need) (*stage, error) {
 	made := idSet{}
@@ -695,6 +698,10 @@ func (b *builder) physWindow(r *window, n *need) (*stage, error) {
 	inner.ids = addIDs(inner.ids, exprs...)
 	st, err := b.phys(r.input, inner)
 	if err != nil {
+		return nil, err
+	}
+	// Three hundred windows over four thousand columns took 120 MB: each has a list of all columns, and so has its sort.
+	if err := b.env.Build.Hold(windowColumnBytes * st.width()); err != nil {
 		return nil, err
 	}
 	node := &exec.Window{Base: est(st.rows), Input: st.node}

@@ -280,6 +280,8 @@ type nodeMember struct {
 	Store   uint64 `json:"store"`
 	Address string `json:"address"`
 	Stage   string `json:"stage"`
+	// Starts is how often the node was started, as far as it has registered that (meta.Store.Incarnation).
+	Starts uint64 `json:"starts"`
 	// Alive is set only by the gateway: other nodes need not be connected with each other.
 	Alive *bool `json:"alive,omitempty"`
 }
@@ -306,7 +308,13 @@ func (n *Node) clusterStatus() *clusterStatus {
 	}
 	gateway, here, term, _ := n.store.Role()
 	s := &clusterStatus{Role: "follower", Store: n.store.ID(), Gateway: gateway, Term: term, HandedOn: n.handOn.len()}
-	n.store.ViewMeta(func(m *meta.State) { s.Version = m.Version() })
+	starts := map[uint64]uint64{}
+	n.store.ViewMeta(func(m *meta.State) {
+		s.Version = m.Version()
+		for _, st := range m.Stores() {
+			starts[st.ID] = st.Incarnation
+		}
+	})
 	switch {
 	case n.sql.get() != nil:
 		s.Role = "gateway"
@@ -320,7 +328,7 @@ func (n *Node) clusterStatus() *clusterStatus {
 	}
 	for _, node := range state.Nodes {
 		address, _ := n.cluster.desk.Address(node.Store)
-		member := nodeMember{Store: node.Store, Address: address, Stage: stages[node.Store].String()}
+		member := nodeMember{Store: node.Store, Address: address, Stage: stages[node.Store].String(), Starts: starts[node.Store]}
 		if s.Role == "gateway" {
 			member.Alive = &node.Alive
 		}

@@ -38,6 +38,7 @@ var bombs = map[string]string{
 	"IN list of a million texts":   "SELECT COUNT(*) FROM t WHERE s IN ('x'" + strings.Repeat(",'abcdefgh'", 1_000_000) + ")",
 	"IN list of row pairs":         "SELECT COUNT(*) FROM t WHERE (id,s) IN ((1,'a')" + strings.Repeat(",(1,'b')", 500_000) + ")",
 	"select list of two millions":  "SELECT 1" + strings.Repeat(",1", 2_000_000),
+	"windows over many columns":    "SELECT x.*" + listed(300, ",SUM(a%d) OVER (ORDER BY a%[1]d+1)") + " FROM (SELECT 1" + listed(4000, ",id+%d AS a%[1]d") + " FROM t LIMIT 100) x",
 	"nested REPEAT":                "SELECT LENGTH(REPEAT(REPEAT(REPEAT('a',1000),1000),60))",
 	"CONCAT of REPEATs":            "SELECT LENGTH(CONCAT(REPEAT('a',60000000)" + strings.Repeat(",REPEAT('a',1000000)", 4) + "))",
 	"many REPEATs in a row":        "SELECT LENGTH(REPEAT('a',16000000))" + strings.Repeat(",LENGTH(REPEAT('a',16000000))", 200),
@@ -62,18 +63,18 @@ var bombs = map[string]string{
 	"INSERT of expressions":        "INSERT INTO t SELECT 1,'a' FROM t WHERE id IN (1" + strings.Repeat(",1+1", 900_000) + ")",
 	"LIKE of a long pattern":       "SELECT REPEAT('a',20000) LIKE CONCAT(REPEAT('%a_',2000),'b%')",
 	"text of 60 MB":                "SELECT LENGTH('" + strings.Repeat("a", 60_000_000) + "')",
-	"user variables":               "SET @a0=1" + manyAssignments(200, "REPEAT('a',4000000)"),
+	"user variables":               "SET @a0=1" + listed(200, ",@a%d=REPEAT('a',4000000)"),
 	"optimizer hints":              "SELECT /*+ " + strings.Repeat("BKA(t) ", 4_000_000) + "*/ 1 FROM t",
 	"optimizer hint of tables":     "SELECT /*+ BKA(t" + strings.Repeat(",t", 10_000_000) + ") */ 1 FROM t",
 	"a join under chance":          "SELECT COUNT(*) FROM t a, t b WHERE a.id + b.id > RAND()",
 	"variable that doubles itself": "SELECT @x:=REPEAT('a',8000000)" + strings.Repeat(",LENGTH(@x:=CONCAT(@x,@x))", 8),
 }
 
-// manyAssignments is the rest of a SET of n user variables.
-func manyAssignments(n int, value string) string {
+// listed is a format applied to 0 to n-1, without anything in between.
+func listed(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, ",@a%d=%s", i, value)
+		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
 }

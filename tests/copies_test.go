@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -87,7 +88,11 @@ type clusterStatus struct {
 		Store        uint64 `json:"store"`
 		RegionsShort int    `json:"regions_short"`
 		LagEntries   uint64 `json:"lag_entries"`
-		Regions      []struct {
+		Nodes        []struct {
+			Store  uint64 `json:"store"`
+			Starts uint64 `json:"starts"`
+		} `json:"nodes"`
+		Regions []struct {
 			Voters []uint64 `json:"voters"`
 		} `json:"regions"`
 	} `json:"cluster"`
@@ -138,6 +143,27 @@ func (c *copies) settle() {
 		s, ok := c.gateway().clusterStatus()
 		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < 100
 	})
+}
+
+// startsOf is how often a node with a store was started, as far as all other nodes know; 0 while one does not answer.
+func (c *copies) startsOf(of *node, store uint64) uint64 {
+	c.t.Helper()
+	least := uint64(math.MaxUint64)
+	for _, n := range c.nodes {
+		if n == of {
+			continue
+		}
+		known := uint64(0)
+		if s, ok := n.clusterStatus(); ok {
+			for _, node := range s.Cluster.Nodes {
+				if node.Store == store {
+					known = node.Starts
+				}
+			}
+		}
+		least = min(least, known)
+	}
+	return least
 }
 
 // awaitStates waits until ADMIN NODES, which pando node ls shows, tells these states, in their alphabetical order.
@@ -510,15 +536,23 @@ func TestRemoveNode(t *testing.T) {
 	if other == gateway {
 		other = c.nodes[1]
 	}
+	status, ok := other.clusterStatus()
+	if !ok {
+		t.Fatal("no status")
+	}
 	other.stop()
 	older := &node{t: t, dir: t.TempDir(), args: other.args}
 	t.Cleanup(older.kill)
 	if err := os.CopyFS(older.dir, os.DirFS(other.dir)); err != nil {
 		t.Fatal(err)
 	}
-	other.start()
-	c.settle()
-	other.stop()
+	// Two starts: the copy's first one has the number of the first of them, and nodes that have met neither know of the second one by region 0.
+	for range 2 {
+		began := c.startsOf(other, status.Cluster.Store)
+		other.start()
+		c.await("all nodes to know of the start", func() bool { return c.startsOf(other, status.Cluster.Store) > began })
+		other.stop()
+	}
 	endsRefused(t, older, "older copy of the directory")
 	other.start()
 	c.settle()

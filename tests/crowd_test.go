@@ -59,7 +59,7 @@ var crowds = map[string]string{
 	"different stored texts":       "SELECT COUNT(DISTINCT s) FROM long_texts",
 	"a deep plan":                  "EXPLAIN FORMAT=TREE SELECT id FROM t" + strings.Repeat(" UNION ALL SELECT id FROM t", 3000),
 	"a wide plan":                  "EXPLAIN FORMAT=JSON SELECT 1" + strings.Repeat(",id+1", 300_000) + " FROM t",
-	"a list of LOCK TABLES":        "LOCK TABLES t READ" + strings.Repeat(", t AS a READ", 300_000),
+	"a list of LOCK TABLES":        "LOCK TABLES t READ" + listed(300_000, ", t AS a%d READ"),
 	"many warnings":                "SET max_error_count=65535; SELECT CAST(REPEAT('a',30000) AS SIGNED)" + strings.Repeat(",CAST(REPEAT('a',30000) AS SIGNED)", 3000),
 	"a long pattern of SHOW":       "SHOW TABLES LIKE '" + strings.Repeat("%a", 10_000_000) + "'",
 	"a name of a lock":             "SELECT GET_LOCK(REPEAT('a',15000000),0)",
