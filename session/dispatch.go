@@ -305,7 +305,7 @@ func (s *Session) runExecute(stmt *syntax.Execute, more bool, out Response) erro
 func (s *Session) sendRows(columns []sqlapi.ColumnInfo, rows [][]types.Value, more bool, out Response) error {
 	enc, err := out.Columns(columns)
 	if err != nil {
-		return err
+		return s.fail(err)
 	}
 	for _, row := range rows {
 		enc.StartRow(len(row))
@@ -318,7 +318,7 @@ func (s *Session) sendRows(columns []sqlapi.ColumnInfo, rows [][]types.Value, mo
 		}
 		enc.EndRow()
 		if err := out.RowDone(); err != nil {
-			return err
+			return s.fail(err)
 		}
 	}
 	s.rowCount = -1

@@ -191,6 +191,7 @@ func New(n *Node, c Client) (*Session, error) {
 // Close ends the session: the open transaction is rolled back and everything the session holds is released.
 func (s *Session) Close() {
 	s.runtime.Abandon() // what a statement held that a panic has ended
+	s.releaseMemory()
 	s.clear()
 	s.use.Close()
 	s.ledger.settle(&s.node.digests, false)

@@ -80,7 +80,7 @@ func listed(n int, format string) string {
 }
 
 // bombErrors are the errors that may end a bomb.
-var bombErrors = map[uint16]bool{8175: true, 8176: true, 3700: true, 3699: true, 3698: true, 1153: true, 1235: true, 1301: true, 1117: true, 4008: true, 1436: true, 3676: true}
+var bombErrors = map[uint16]bool{8175: true, 8176: true, 3700: true, 3699: true, 3698: true, 1153: true, 1235: true, 1301: true, 1117: true, 4008: true, 1436: true, 3676: true, 3057: true}
 
 // TestBombs: each statement runs in a server of a 512 MB memory cgroup and with a quota of 32 MB. It ends, with an answer or the error of a
 // bound; the server lives, other clients go on meanwhile, and what was counted and allocated is given back.
