@@ -35,7 +35,10 @@ type inserter struct {
 	last         uint64 // the AUTO_INCREMENT value of the current row
 	written      bool   // a row was stored or changed
 
+	// duplicates are the rows that collided, as MySQL counts them: of ON DUPLICATE KEY UPDATE those whose row was changed, with IGNORE those whose
+	// row was not. orphans are the rows that IGNORE left out because a parent is missing: they are neither records nor duplicates.
 	affected, duplicates uint64
+	orphans              int
 	removed              uint64       // conflicting rows that REPLACE has deleted
 	old                  table.Reader // of conflicting rows: those with an equal unique key
 	oldRow               []types.Value
@@ -104,7 +107,7 @@ func (in *inserter) result(rows int) sqlapi.Result {
 		res.InsertID = in.last
 	}
 	if rows > 1 || in.node.Source != nil {
-		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo, in.duplicates, res.Warnings)
+		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo-in.orphans, in.duplicates, res.Warnings)
 	}
 	return res
 }
@@ -408,12 +411,21 @@ func (in *inserter) store() error {
 		in.inserted()
 		return nil
 	}
-	if left := isDuplicateOrOrphan(err); left && in.demoted(err) {
-		in.duplicates++
-		in.ids.giveBack(in.rowGenerated)
-		return nil
+	return in.leaveOut(err)
+}
+
+// leaveOut ends a row that could not be stored because of other rows, if IGNORE makes that a warning.
+func (in *inserter) leaveOut(err error) error {
+	if !isDuplicateOrOrphan(err) || !in.demoted(err) {
+		return err
 	}
-	return err
+	if _, duplicate := isDuplicate(err); duplicate {
+		in.duplicates++
+	} else {
+		in.orphans++
+	}
+	in.ids.giveBack(in.rowGenerated)
+	return nil
 }
 
 // insert stores the current row.
@@ -643,10 +655,7 @@ func (in *inserter) upsert() error {
 	}
 	if !found {
 		if err := in.insert(table.InsertChecked); err != nil {
-			if isDuplicateOrOrphan(err) && in.demoted(err) {
-				return nil
-			}
-			return err
+			return in.leaveOut(err)
 		}
 		in.affected++
 		in.inserted()
@@ -679,6 +688,9 @@ func (in *inserter) upsert() error {
 			return nil
 		}
 		return err
+	}
+	if changed == in.node.Ignore {
+		in.duplicates--
 	}
 	switch {
 	case changed:

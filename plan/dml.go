@@ -406,6 +406,9 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	if err != nil {
 		return err
 	}
+	if err := b.ownValues(g, s, set); err != nil {
+		return err
+	}
 	if r != nil {
 		b.sourceColumns(r, set, at, 2*width)
 	}

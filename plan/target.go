@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -98,6 +101,24 @@ func (b *builder) assignable(g *get, s *scope, list []syntax.Assignment) error {
 			return types.Errorf(types.ErViewMultiupdate, view.Schema, view.Name)
 		}
 		return types.Errorf(types.ErNonupdateableColumn, c.info.Name)
+	}
+	return nil
+}
+
+// ownValues refuses values that are made of columns of another table than g of a view: an INSERT reads no row of that.
+func (b *builder) ownValues(g *get, s *scope, set []exec.Assignment) error {
+	view := b.updatable[g]
+	if view == nil {
+		return nil
+	}
+	var read []int
+	for i := range set {
+		read = addIDs(read, set[i].Expr)
+	}
+	for _, c := range s.columns {
+		if slices.Contains(read, c.id) && !g.owns(c.id) && b.baseColumn(c.id) != nil {
+			return types.Errorf(types.ErViewMultiupdate, view.Schema, view.Name)
+		}
 	}
 	return nil
 }

@@ -190,7 +190,10 @@ func (r *ownRanges) begin(mark uint64) {
 	if r.mark == mark {
 		return
 	}
-	r.mark, r.before = mark, nil
+	r.mark, r.before = mark, r.before[:0]
+	if mark == 0 {
+		return // nobody reverts it
+	}
 	for _, h := range r.holders {
 		kept := h.kept
 		for kind := range kept {
