@@ -40,33 +40,48 @@ const explainUnit = 4 << 10
 // explained is a text of EXPLAIN, which may be long where the statement is not: what stands under a thousand others is indented a thousand times. It asks
 // for memory before it takes it, and takes nothing more once that was refused.
 type explained struct {
-	text strings.Builder
+	text []byte
 	grow func(bytes int64) error
 	err  error
 }
 
-// Write implements io.Writer.
-func (e *explained) Write(b []byte) (int, error) {
-	e.WriteString(string(b))
-	return len(b), e.err
-}
-
-// WriteString appends to the text.
-func (e *explained) WriteString(s string) {
-	if free := e.text.Cap() - e.text.Len(); e.err == nil && free < len(s) {
-		more := max(len(s), explainUnit)
-		e.err = e.grow(int64(2*e.text.Cap() + more)) // the new buffer of strings.Builder; the old one is there for a while
-		if e.err == nil {
-			e.text.Grow(more)
+// room makes room for n bytes.
+func (e *explained) room(n int) bool {
+	if need := len(e.text) + n; need > cap(e.text) && e.err == nil {
+		size := max(need, 2*cap(e.text), explainUnit)
+		if e.err = e.grow(int64(size)); e.err == nil {
+			e.text = append(make([]byte, 0, size), e.text...)
 		}
 	}
-	if e.err == nil {
-		e.text.WriteString(s)
+	return e.err == nil
+}
+
+// Write implements io.Writer.
+func (e *explained) Write(b []byte) (int, error) {
+	if !e.room(len(b)) {
+		return 0, e.err
+	}
+	e.text = append(e.text, b...)
+	return len(b), nil
+}
+
+// WriteString appends to the text; what fails is kept for done.
+func (e *explained) WriteString(s string) {
+	if e.room(len(s)) {
+		e.text = append(e.text, s...)
 	}
 }
 
-// done returns the text.
-func (e *explained) done() (string, error) { return e.text.String(), e.err }
+// done returns the text, a copy that is counted too.
+func (e *explained) done() (string, error) {
+	if e.err == nil {
+		e.err = e.grow(int64(len(e.text)))
+	}
+	if e.err != nil {
+		return "", e.err
+	}
+	return string(e.text), nil
+}
 
 // indent begins a line at a depth.
 func (e *explained) indent(depth int) {
