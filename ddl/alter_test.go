@@ -19,7 +19,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// growing is an ALTER TABLE with something of each kind: it adds x, gives k the name kk, indexes both, and takes key i's name.
+// growing is an ALTER TABLE with an action of each kind: it adds x, renames k to kk, indexes both, and replaces index i by another of its name.
 func growing() []ddl.AlterSpec {
 	x := col("x", types.TypeInt, true)
 	x.First = true
@@ -30,7 +30,7 @@ func growing() []ddl.AlterSpec {
 	}
 }
 
-// grown tells whether growing is through, and fails if a part of it alone is.
+// grown tells whether growing was executed, and fails if only a part of it was.
 func (n *node) grown(tab string) bool {
 	n.tb.Helper()
 	t := n.table(tab)
@@ -54,7 +54,7 @@ func (n *node) grown(tab string) bool {
 	return false
 }
 
-// TestAlterIsAtomicInCrashes: wherever a crash meets an ALTER TABLE, all of it is there at the next start, or nothing, and it can be repeated.
+// TestAlterIsAtomicInCrashes: whenever a crash interrupts an ALTER TABLE, the next start finds all of its effects or none, and it can be repeated.
 func TestAlterIsAtomicInCrashes(t *testing.T) {
 	fs := engine.NewMemFS()
 	var mu sync.Mutex
@@ -109,8 +109,8 @@ func TestAlterIsAtomicInCrashes(t *testing.T) {
 	}
 }
 
-// TestAlterIsInvisibleUntilItsEnd: while the index on a new column is built, sessions read and write the table as it was, also those that
-// use it all the time, and nothing that they write is lost. Neither is anything left if the build fails or is killed.
+// TestAlterIsInvisibleUntilItsEnd: while the index on a new column is built, sessions read and write the old version of the table, and nothing
+// that they write is lost. A build that fails or is killed leaves nothing behind.
 func TestAlterIsInvisibleUntilItsEnd(t *testing.T) {
 	for _, how := range []string{"succeeds", "duplicate", "killed"} {
 		t.Run(how, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestAlterIsInvisibleUntilItsEnd(t *testing.T) {
 	}
 }
 
-// TestDropColumnBehindDropIndex: an index that leaves holds up nobody who drops its columns, though a session keeps it from being gone.
+// TestDropColumnBehindDropIndex: the columns of an index that is being removed can be dropped, though a session delays the end of the removal.
 func TestDropColumnBehindDropIndex(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -237,7 +237,7 @@ func TestDropColumnBehindDropIndex(t *testing.T) {
 	n.check("t")
 }
 
-// TestAlterWaitsAnew: lock_wait_timeout bounds each wait for users, not the time that an ALTER takes with all of its builds.
+// TestAlterWaitsAnew: lock_wait_timeout bounds each single wait for users, not the time that an ALTER takes in all.
 func TestAlterWaitsAnew(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -258,7 +258,7 @@ func TestAlterWaitsAnew(t *testing.T) {
 			ddl.AddIndex{Index: key("a", false, "k")}, ddl.AddIndex{Index: key("b", true, "c", "k")},
 		})
 	}()
-	// In turns, they make each of the four barriers wait for a third of that.
+	// One after the other, they make each of the four barriers wait for a third of that.
 	for version := n.table("t").Version; len(n.table("t").Indexes) < 3 || n.table("t").Indexes[2].State < catalog.StateWriteOnly; {
 		waitFor(t, func() bool { return n.table("t").Version > version })
 		version = n.table("t").Version

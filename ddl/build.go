@@ -43,7 +43,7 @@ func buildTable(c *Call, spec *TableSpec, dbColl types.CollationID) (*catalog.Ta
 	if len(spec.Indexes) > indexesMax {
 		return nil, types.Errorf(types.ErTooManyKeys, indexesMax)
 	}
-	// Named indexes come first for the automatic names to step around them.
+	// Named indexes first, so that automatic names differ from theirs.
 	if err := checkDuplicateNames(spec.Indexes); err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func checkAutoKeyKept(t *catalog.Table, drop *catalog.Index) error {
 	return types.Errorf(types.ErWrongAutoKey)
 }
 
-// buildIndex validates an index that is added to an existing table. How many
-// there may be is for callers.
+// buildIndex validates an index that is added to an existing table. Callers check
+// the number of indexes (checkRoom).
 func buildIndex(c *Call, t *catalog.Table, spec *IndexSpec) (*catalog.Index, error) {
 	if spec.Primary && t.PK != nil {
 		return nil, types.Errorf(types.ErMultiplePriKey)

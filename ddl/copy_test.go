@@ -26,7 +26,7 @@ func recast() []ddl.AlterSpec {
 	}
 }
 
-// recasted tells whether recast is through, and fails if a part of it alone is.
+// recasted tells whether recast was executed, and fails if only a part of it was.
 func (n *node) recasted(tab string) bool {
 	n.tb.Helper()
 	t := n.table(tab)
@@ -58,11 +58,11 @@ func (n *node) tableKeys(others ...string) int {
 	return keys
 }
 
-// TestCopyIsAtomicInCrashes: wherever a crash meets an ALTER TABLE that copies, the old table is there at the next start or the new one, with
-// all rows, and nothing of the other is left.
+// TestCopyIsAtomicInCrashes: whenever a crash interrupts an ALTER TABLE that copies, the next start finds the old table or the new one, with all
+// rows, and no data of the other.
 func TestCopyIsAtomicInCrashes(t *testing.T) {
 	var before, after int
-	for round := 0; round < 10 && (before < 6 || after < 2); round++ { // how many of the others' commits meet the copy is a matter of chance
+	for round := 0; round < 10 && (before < 6 || after < 2); round++ { // how many of the others' commits fall into the copy is random
 		b, a := crashCopy(t)
 		before, after = before+b, after+a
 	}
@@ -71,9 +71,10 @@ func TestCopyIsAtomicInCrashes(t *testing.T) {
 	}
 }
 
-// crashCopy runs one ALTER TABLE that copies, and looks at what crashes leave. It returns how many came before the new table was there, and after.
+// crashCopy runs one ALTER TABLE that copies, and checks what crashes leave. It returns how many came before the new table was published, and how many
+// after.
 func crashCopy(t *testing.T) (before, after int) {
-	const rows = 2500 // some pages
+	const rows = 2500 // several pages
 	fs := engine.NewMemFS()
 	var mu sync.Mutex
 	var calls int
@@ -103,7 +104,7 @@ func crashCopy(t *testing.T) (before, after int) {
 	n := openOn(t, eng, fs)
 	n.sbtest("t")
 	n.fill("t", 1, rows+1, func(id int) int { return id % 10 })
-	// Rows of the copy reach the disk before its end with the durable commits of others.
+	// Durable commits of others bring rows of the copy to the disk before its end.
 	n.sbtest("o")
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -148,7 +149,7 @@ func crashCopy(t *testing.T) (before, after int) {
 	return before, after
 }
 
-// TestCopyFails: a copy that meets a duplicate or a kill in the middle leaves the table as it was, and nothing else.
+// TestCopyFails: a copy that is ended by a duplicate or by KILL leaves the table as it was, and no other data.
 func TestCopyFails(t *testing.T) {
 	const rows = 5000
 	var killed kvapi.Interrupt

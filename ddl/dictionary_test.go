@@ -15,7 +15,7 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
-// words inserts rows whose strings make a dictionary of table a, each in a commit of its own.
+// words inserts rows, each in a commit of its own, from whose strings the dictionary of table a is trained.
 func (n *node) words(from, to int) {
 	n.tb.Helper()
 	for id := from; id < to; id++ {
@@ -39,15 +39,14 @@ func (n *node) wantDictionaries(when string, stored int, newest uint32) {
 	}
 }
 
-// TestDictionaryOutlivesCrash: whenever the power goes, the dictionary is there if a row is that needs it, and rows that come
-// later take it.
+// TestDictionaryOutlivesCrash: whenever the power fails, a row that survives finds its dictionary, and later rows use it.
 func TestDictionaryOutlivesCrash(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)
 	defer n.close(false)
 	n.sbtest("a")
-	// 64 KiB of strings of 40 bytes each: the dictionary comes with row 1,640 or so.
+	// 64 KiB of strings of 40 bytes each: the dictionary is trained at row 1,640 or so.
 	n.words(0, 1600)
 	for from := 1600; from < 1700; from += 5 {
 		n.words(from, from+5)
@@ -64,7 +63,7 @@ func TestDictionaryOutlivesCrash(t *testing.T) {
 	n.wantDictionaries("in the end", 1, 1)
 }
 
-// TestDictionaryOutlivesCrashUnsynced: commits that nobody waits for keep the order of dictionary and rows as well.
+// TestDictionaryOutlivesCrashUnsynced: the same for commits that do not wait for the sync of the log.
 func TestDictionaryOutlivesCrashUnsynced(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	fs := engine.NewMemFS()
@@ -81,7 +80,7 @@ func TestDictionaryOutlivesCrashUnsynced(t *testing.T) {
 	n.wantDictionaries("in the end", 1, 1)
 }
 
-// TestDictionaryOnFullDisk: a statement that can't store its dictionary goes on without; a later one makes it.
+// TestDictionaryOnFullDisk: a statement that can't store its dictionary writes its rows without one; a later statement makes it.
 func TestDictionaryOnFullDisk(t *testing.T) {
 	n, setFull := openSmall(t)
 	defer n.close(true)
@@ -107,7 +106,7 @@ func TestDictionaryOnFullDisk(t *testing.T) {
 	n.check("a")
 }
 
-// TestDictionaryGoesWithData: versions of a table share its dictionaries, new data has none, and those of data that is gone are deleted.
+// TestDictionaryGoesWithData: versions of a table share its dictionaries, a new key space has none, and those of a dropped one are deleted.
 func TestDictionaryGoesWithData(t *testing.T) {
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)

@@ -25,37 +25,38 @@
 //	others                                name locks, close the gate, copy all rows, one commit, open
 //	any of a temporary table              no lock and no commit: only its session has the descriptor (temporary.go)
 //
-// The last step of an ALTER is its only one that others notice: columns come, go
-// and get their names, as the table itself does, all its indexes become public, those that it drops go,
-// AUTO_INCREMENT rises. Until then its indexes are those of the table as it was:
-// of a column that gets another name by the old one; of a column that comes by
-// a copy of its description (catalog.IndexColumn.Added), in which every row has
-// the same value, since no row that is written before the step holds another;
-// with the name of an index that goes under one of their own
-// (catalog.Index.Replaces). DROP INDEX as an ALTER's only action runs as the
-// statement of that name does.
+// Only the last step of an ALTER is visible to other sessions: in one commit it
+// adds, drops and renames columns, renames the table, makes all new indexes
+// public, removes the dropped ones and raises AUTO_INCREMENT. Before it, the new
+// indexes are built on the table as it was: an index on a renamed column refers to
+// the old name; an index on an added column holds a copy of its description
+// (catalog.IndexColumn.Added) and the same value for every row, because rows
+// written before the last step do not have the column yet; an index that takes
+// the name of a dropped one has a temporary name (catalog.Index.Replaces). An
+// ALTER whose only action is DROP INDEX runs like the statement DROP INDEX.
 //
-// A virtual generated column comes and goes with the descriptor alone. An index
-// over an expression brings a hidden virtual column, which is published with the
-// index in its first state and goes with it (catalog.Table.RemoveIndex). Where an
-// ALTER adds a virtual column and an index over it, or an index over an expression
-// beside changes of columns, it copies the table.
+// To add or drop a virtual generated column only the descriptor changes. An index
+// over an expression has a hidden virtual column, which is published with the
+// first state of the index and removed with it (catalog.Table.RemoveIndex). An
+// ALTER that adds a virtual column and an index over it, or an index over an
+// expression beside changes of columns, copies the table.
 //
-// Foreign keys tie tables together: kin.go names the tables whose descriptors a
-// statement may have to change besides its own, and locks the names of all. Those
-// that a new foreign key refers to have their gates closed with that of the child.
+// The related tables of a table ("kin") are the parents of its foreign keys, and
+// the tables whose foreign keys refer to it. kin.go lists those whose descriptors a
+// statement may have to change besides its own, and locks the names of all. The
+// gates of the parents of a new foreign key are closed together with the child's.
 //
-// An ALTER that changes what rows or their keys hold (needsCopy) writes them
-// anew, converted, into a key space of its own, with all its other actions. The
-// gate is closed from before the first row is read until the new descriptor is
-// published. The new key space has a job from before the first write (jobCopy),
-// which goes in the commit that publishes it and brings the job that frees the
-// old one.
+// An ALTER that changes the stored form of rows or of their keys (needsCopy)
+// converts all rows and writes them into a new key space, together with all its
+// other actions. The gate is closed from before the first row is read until the
+// new descriptor is published. A job for the new key space (jobCopy) is stored
+// before the first write; the commit that publishes the table deletes it and
+// stores the job that frees the old key space.
 //
-// A build that was interrupted by a crash goes on in slices of bounded length,
-// between which the name is free: what changes the table meanwhile is found by
-// the next slice. DROP INDEX, which finds no other index that is not public,
-// turns the build into a removal, as Cancel does.
+// The worker resumes a build that a crash has interrupted, in slices of bounded
+// length. Between them the name lock is free, and the next slice detects what has
+// changed the table meanwhile. DROP INDEX of an index that is being built so turns
+// the build into a removal, as Cancel does.
 //
 // In the table above | is a barrier. Data of dropped tables and indexes is freed by
 // a job of its own, in the background, after the last snapshot that could read it;
@@ -63,25 +64,26 @@
 //
 // # Invariants
 //
-//	D1. States of an index that are in use together are adjacent: every step of
-//	    an online change begins with a barrier or a closed gate, but for the one
-//	    back to delete-only, with which an index begins to leave that nobody reads.
+//	D1. States of an index that are in use at the same time are adjacent: every step
+//	    of an online change begins with a barrier or a closed gate, except the one
+//	    to delete-only that begins the removal of an index that nobody reads.
 //	D2. A descriptor and the job that depends on it change in one commit.
-//	D3. An index becomes public only after every row had its entry: rows older
-//	    than write-only by the backfill, newer ones by their writers.
-//	    What is filled has a timestamp of the past and yields to all that its
-//	    writers have done since (fill.go).
+//	D3. An index becomes public only after every row has its entry: rows older
+//	    than write-only by the backfill, newer ones by their writers. Entries
+//	    written by fill.go have the timestamps of their rows, so that entries and
+//	    deletions by later writers supersede them.
 //	D4. The backfill never waits for a row or an entry while it holds the lock of
 //	    another row, so no deadlock ever involves it.
-//	D5. A failed build leaves no public trace: the index is taken back through
-//	    the same states, and its entries are freed.
-//	D6. Nobody but users of the same table waits for a schema change, and a schema
+//	D5. A failed build leaves nothing visible: the index goes back through the same
+//	    states until it is absent, and its entries are freed.
+//	D6. Only users of the same table wait for a schema change, and a schema
 //	    change waits at most lock_wait_timeout for them at each barrier or gate.
 //	D7. An ALTER is atomic, whatever fails and whenever a crash comes: only one of
 //	    its steps is visible, and an index that a crash leaves before that step
 //	    (jobRecord.Part) is removed by the next Open.
-//	D8. A foreign key and the referrers of its parent agree at every commit, and so do the
-//	    names by which they call tables and columns.
+//	D8. At every commit the descriptors of a foreign key's child and parent agree:
+//	    the parent lists the child among its Referrers, and the foreign key has the
+//	    present names of the parent and of its columns.
 //
 // # Storage
 //
@@ -100,6 +102,6 @@
 //
 // # Absent on purpose
 //
-// Copies of a table that stays in use. Several nodes: the barrier reaches them
-// through leases later.
+// Copying a table while it stays in use. Barriers that include sessions of other
+// nodes: in a cluster one node, the gateway, executes all SQL.
 package ddl

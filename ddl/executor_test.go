@@ -21,8 +21,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// TestDropWaitsForTransaction: DROP waits for who uses the table, at most
-// lock_wait_timeout, and only for those; newcomers queue behind it.
+// TestDropWaitsForTransaction: DROP waits for sessions that use the table, at most
+// lock_wait_timeout, and for no others; later users queue behind it.
 func TestDropWaitsForTransaction(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -86,7 +86,7 @@ func TestDroppedDataIsFreed(t *testing.T) {
 	}
 }
 
-// TestReadableFrom: snapshots older than TRUNCATE or an index are told so.
+// TestReadableFrom: a snapshot older than a TRUNCATE or than an index gets an error when it uses that table or index.
 func TestReadableFrom(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -142,7 +142,7 @@ func TestStaleIndexIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestReplacementIsRemoved: an index that was built to take another's name goes at the start if a crash came first; the other is there.
+// TestReplacementIsRemoved: the start after a crash removes an index that was built to replace another; the other is still there.
 func TestReplacementIsRemoved(t *testing.T) {
 	for _, state := range []catalog.SchemaState{catalog.StateWriteOnly, catalog.StatePublic} {
 		fs := engine.NewMemFS()
@@ -168,8 +168,8 @@ func TestReplacementIsRemoved(t *testing.T) {
 	}
 }
 
-// TestBuildOfAlterIsRemoved: the build of an ALTER TABLE of several actions goes at the start if a crash came before the end of the
-// statement; that of a CREATE INDEX, or of an ALTER TABLE that does nothing else, is resumed.
+// TestBuildOfAlterIsRemoved: the start after a crash removes an unfinished build of an ALTER TABLE with several actions; the build of a CREATE INDEX,
+// or of an ALTER TABLE that does nothing else, is resumed.
 func TestBuildOfAlterIsRemoved(t *testing.T) {
 	u := ddl.AddIndex{Index: key("u", true, "k")}
 	v := ddl.AddIndex{Index: key("v", false, "c")}
@@ -224,9 +224,9 @@ func TestBuildOfAlterIsRemoved(t *testing.T) {
 	}
 }
 
-// TestBuildOfAlterOnFullDisk: a disk that is full at the start neither keeps the node from starting nor such a build from going.
+// TestBuildOfAlterOnFullDisk: the node starts with a full disk, and such a build is removed when there is space.
 func TestBuildOfAlterOnFullDisk(t *testing.T) {
-	for _, fresh := range []bool{false, true} { // with ids at hand, and as after a restart, when the first one needs a commit
+	for _, fresh := range []bool{false, true} { // with reserved ids left, and as after a restart, when the first id needs a commit
 		n, setFull := openSmall(t)
 		n.sbtest("t")
 		n.fill("t", 1, 101, func(id int) int { return id })
@@ -343,8 +343,8 @@ func (n *node) touch(tx *txn.Txn, t *catalog.Table, r *rand.Rand) error {
 	return w.Insert(tx, vals, table.InsertCheck)
 }
 
-// TestAlterStoppedBeforeItsLastStep: an ALTER that has built its replacement and cannot get the table for itself leaves no trace of that
-// one, neither for readers nor for another attempt. What is still in use goes in the background.
+// TestAlterStoppedBeforeItsLastStep: an ALTER that has built a replacement index and cannot close the table's gate removes that index: neither readers
+// nor a second attempt see it. A version that is still in use is removed in the background.
 func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -409,7 +409,7 @@ func TestAlterStoppedBeforeItsLastStep(t *testing.T) {
 	n.check("a")
 }
 
-// fullOfIndexes makes a table of ten rows with the 64 indexes that it may have: its key, and i0 to i62 on k.
+// fullOfIndexes makes a table of ten rows with the 64 indexes that a table may have: its primary key, and i0 to i62 on k.
 func (n *node) fullOfIndexes(tab string) {
 	n.tb.Helper()
 	n.sbtest(tab)
@@ -421,7 +421,7 @@ func (n *node) fullOfIndexes(tab string) {
 	n.must(n.ex.AlterTable(&ddl.Call{}, name(tab), all))
 }
 
-// TestReplaceAtTheLimit: a table of 64 indexes can change some of them in one ALTER, which counts what it leaves.
+// TestReplaceAtTheLimit: an ALTER can replace some of the 64 indexes of a table: the limit applies to the result.
 func TestReplaceAtTheLimit(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -453,7 +453,7 @@ func TestReplaceAtTheLimit(t *testing.T) {
 	n.check("a")
 }
 
-// TestLeavingIndexesMakeRoom: an index that was dropped, or whose build was undone, is not among the 64 while a session keeps it from going.
+// TestLeavingIndexesMakeRoom: an index that was dropped, or whose build was undone, does not count towards the 64 while a session delays its removal.
 func TestLeavingIndexesMakeRoom(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -524,7 +524,7 @@ func TestLeavingIndexesMakeRoom(t *testing.T) {
 	n.check("a")
 }
 
-// TestLeavingIndexKeysNothing: the AUTO_INCREMENT column needs a key that stays.
+// TestLeavingIndexKeysNothing: an index that is being removed does not count as the key of the AUTO_INCREMENT column.
 func TestLeavingIndexKeysNothing(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -580,8 +580,8 @@ func TestFirstIDIsCommittedWithItsTable(t *testing.T) {
 	}
 }
 
-// TestDroppedTableIsForgotten: the counters of a truncated table's old data, and what others keep of it, go whatever fails or crashes on
-// the way; those of its new rows stay.
+// TestDroppedTableIsForgotten: the counters of a truncated table's old key space, and what other packages store of it, are deleted in spite of failures
+// and crashes in between; those of the new key space stay.
 func TestDroppedTableIsForgotten(t *testing.T) {
 	fs := engine.NewMemFS()
 	n := openNode(t, fs)

@@ -28,7 +28,7 @@ func openCollecting(t *testing.T, fs *engine.MemFS) *node {
 	return openWith(t, eng, fs, store.Options{GCInterval: time.Millisecond})
 }
 
-// collect waits until all garbage of before is collected.
+// collect waits until all garbage that there is now is collected.
 func (n *node) collect() {
 	n.tb.Helper()
 	waitFor(n.tb, func() bool {
@@ -37,7 +37,7 @@ func (n *node) collect() {
 	})
 }
 
-// with runs changes of a row of db.t, each on what the one before has left, in one transaction.
+// with runs changes of a row of db.t one after the other in one transaction.
 func (n *node) with(id int, changes ...func(w *table.Writer, tx *txn.Txn, key, row []byte) error) {
 	n.tb.Helper()
 	n.must(n.statement(n.use, "t", func(tx *txn.Txn, t *catalog.Table) error {
@@ -69,7 +69,8 @@ func (n *node) rewrite(id, to, k int) { n.tb.Helper(); n.with(id, patch(to, k)) 
 // remove deletes a row of db.t.
 func (n *node) remove(id int) { n.tb.Helper(); n.with(id, (*table.Writer).DeleteRow) }
 
-// between changes rows of db.t in every way that concerns an entry that is not there yet. Round i has rows of its own; as many come as go.
+// between changes rows of db.t in every way that affects an entry that the build has not written yet. Each round i changes other rows; it inserts as
+// many as it deletes.
 func (n *node) between(i int) {
 	n.tb.Helper()
 	at := 100 * i
@@ -89,8 +90,8 @@ func (n *node) between(i int) {
 	n.fill("t", 20001+at, 20002+at, func(int) int { return 55 })
 }
 
-// TestFillBetween: rows that are changed between the reading of a batch and its writing, in every way, have the entries that they should have, also once
-// what the changes deleted has been collected; so have those of batches before and after.
+// TestFillBetween: rows that are changed in any way between the reading of a batch and its writing have the right entries, also after garbage collection
+// of what the changes deleted; so have the rows of batches before and after.
 func TestFillBetween(t *testing.T) {
 	defer ddl.SetFillRows(150)()
 	fs := engine.NewMemFS()
@@ -120,7 +121,7 @@ func TestFillBetween(t *testing.T) {
 	look(n)
 	n.collect()
 	look(n)
-	// Nothing is left in the engine of what is not visible.
+	// The engine has no versions that are not visible.
 	if got := n.versions(table.DataSpan(n.table("t").PhysID)); got != 2*rows {
 		t.Errorf("%d versions of %d rows and an index", got, rows)
 	}
@@ -136,7 +137,7 @@ func TestFillBetween(t *testing.T) {
 	n.close(true)
 }
 
-// TestFillBesideLocks: a build of an index that is not unique waits for nobody's rows.
+// TestFillBesideLocks: a build of an index that is not unique does not wait for row locks.
 func TestFillBesideLocks(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -154,7 +155,7 @@ func TestFillBesideLocks(t *testing.T) {
 	}
 }
 
-// TestFillTooOld: a batch whose snapshot is ended before it is written is read anew.
+// TestFillTooOld: a batch whose snapshot is closed before it is written is read again.
 func TestFillTooOld(t *testing.T) {
 	eng, err := engine.OpenMem()
 	if err != nil {
@@ -184,7 +185,7 @@ func TestFillTooOld(t *testing.T) {
 	}
 }
 
-// TestFillMeetsPromotion: a build goes on under locks, through logs, when the store becomes one of a cluster between two batches or within one.
+// TestFillMeetsPromotion: a build continues with locks and through the log when the store becomes one of a cluster, between two batches or within one.
 func TestFillMeetsPromotion(t *testing.T) {
 	for _, unique := range []bool{false, true} {
 		t.Run(fmt.Sprint("unique=", unique), func(t *testing.T) {
@@ -212,8 +213,8 @@ func TestFillMeetsPromotion(t *testing.T) {
 	}
 }
 
-// TestFillUnderLoad: writers change random rows while indexes are built in many batches, garbage is collected, and the node crashes and goes on in
-// between: every index that there is in the end is that of its table.
+// TestFillUnderLoad: writers change random rows while indexes are built in many batches, garbage is collected, and the node crashes and restarts: in
+// the end every index agrees with its table.
 func TestFillUnderLoad(t *testing.T) {
 	seed := testkit.Seed(t)
 	rounds := 6
@@ -277,8 +278,8 @@ func fillUnderLoad(t *testing.T, seed, batch uint64) {
 	n.close(true)
 }
 
-// TestFillOverDeleteOnly: who changed a row to and fro within one transaction while the index was delete-only has deleted, at the timestamp of the row, the
-// entry that the build makes of it. The entry is not in the place of that deletion, but above: a version that is there never changes.
+// TestFillOverDeleteOnly: a transaction that changed a row to another value and back while the index was delete-only has deleted, at the timestamp of
+// the row, the entry that the build makes of it. The build writes the entry at a higher timestamp: an existing version never changes.
 func TestFillOverDeleteOnly(t *testing.T) {
 	fs := engine.NewMemFS()
 	n := openCollecting(t, fs)
@@ -313,7 +314,7 @@ func TestFillOverDeleteOnly(t *testing.T) {
 	look("after a crash")
 }
 
-// TestFillAgain: a batch that a crash has left without its checkpoint is made again of the same versions, so that nothing is left of it twice.
+// TestFillAgain: a batch whose checkpoint was lost in a crash is repeated with the same versions, so that there are no duplicates.
 func TestFillAgain(t *testing.T) {
 	defer ddl.SetFillRows(400)()
 	fs := engine.NewMemFS()
@@ -324,7 +325,7 @@ func TestFillAgain(t *testing.T) {
 	batches := 0
 	n.ex.BeforeFill(func() {
 		if batches++; batches == 2 {
-			clone = fs.CrashClone(engine.CrashConfig{}) // the first batch is there, and what says so is hardly
+			clone = fs.CrashClone(engine.CrashConfig{}) // the first batch is on disk, its checkpoint most likely not
 		}
 	})
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("i", false, "k")))

@@ -11,7 +11,7 @@ import (
 // namelessForeignKey is what MySQL calls a foreign key without a name in 1239.
 const namelessForeignKey = "foreign key without name"
 
-// wrongForeign is 1239.
+// wrongForeign returns 1239 (ER_WRONG_FK_DEF).
 func wrongForeign(k *ForeignKeySpec) error {
 	name := k.Name
 	if name == "" {
@@ -20,8 +20,8 @@ func wrongForeign(k *ForeignKeySpec) error {
 	return types.Errorf(types.ErWrongFkDef, name, "Key reference and table reference don't match")
 }
 
-// resolveForeign names the foreign keys of a statement about the table t, which need not be there yet, and the columns that they refer to.
-// last is the largest number in the automatic names of the table's own, and primary are the columns that its primary key will have.
+// resolveForeign completes the foreign keys of a statement about table t, which need not exist yet: it sets missing names and missing columns of
+// the parent. last is the largest number in the automatic names of t's foreign keys, primary are the columns of t's primary key after the statement.
 func resolveForeign(c *Call, snap *catalog.Snapshot, t catalog.TableName, last uint64, primary []string, specs []*ForeignKeySpec) error {
 	for _, k := range specs {
 		if len(k.RefColumns) > 0 && len(k.RefColumns) != len(k.Columns) {
@@ -50,7 +50,7 @@ func resolveForeign(c *Call, snap *catalog.Snapshot, t catalog.TableName, last u
 	return nil
 }
 
-// resolveParent finds the columns that a foreign key refers to in another table, which may be missing while foreign keys are not checked.
+// resolveParent sets the parent columns of a foreign key to another table. That may be missing with foreign_key_checks=0.
 func resolveParent(c *Call, snap *catalog.Snapshot, k *ForeignKeySpec) error {
 	parent := snap.Lookup(k.Parent.Schema, k.Parent.Name)
 	if parent == nil || parent.View != nil {
@@ -111,7 +111,7 @@ func addForeignKey(t *catalog.Table, k *ForeignKeySpec) error {
 	return nil
 }
 
-// addForeignKeys adds those of CREATE TABLE.
+// addForeignKeys adds the foreign keys of CREATE TABLE.
 func addForeignKeys(c *Call, snap *catalog.Snapshot, t *catalog.Table, keys []*ForeignKeySpec) error {
 	var primary []string
 	if t.PK != nil {
@@ -128,7 +128,7 @@ func addForeignKeys(c *Call, snap *catalog.Snapshot, t *catalog.Table, keys []*F
 	return nil
 }
 
-// alterForeign completes the foreign keys that an ALTER adds, and takes the indexes out that they do not need.
+// alterForeign completes the foreign keys that an ALTER adds, and removes the actions that add redundant indexes for them.
 func alterForeign(c *Call, snap *catalog.Snapshot, t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 	var primary []string
 	if t.PK != nil && !slices.ContainsFunc(actions, dropsPrimary) {
@@ -162,13 +162,13 @@ func alterForeign(c *Call, snap *catalog.Snapshot, t *catalog.Table, actions []A
 // reasonForeign is MySQL's reason against adding foreign keys in place.
 const reasonForeign = "Adding foreign keys needs foreign_key_checks=OFF"
 
-// addForeign is AddForeignKey after alterForeign.
+// addForeign is an AddForeignKey whose key alterForeign has completed.
 type addForeign struct{ key *ForeignKeySpec }
 
 func (addForeign) alter() {}
 
-// foreignParents lists the other tables that the foreign keys of a statement refer to, and the names of its constraints, which no other
-// statement must give at the same time.
+// foreignParents lists the parents of a statement's foreign keys, and name locks for the constraint names that it gives: no other statement may
+// give them at the same time.
 func foreignParents(n Name, specs []*ForeignKeySpec) (parents []Name, refs []nameRef) {
 	for _, k := range specs {
 		parents = append(parents, Name{k.Parent.Schema, k.Parent.Name})
@@ -189,7 +189,7 @@ func addedForeign(actions []AlterSpec) (specs []*ForeignKeySpec) {
 	return specs
 }
 
-// foreignNamesFree refuses new names of foreign keys that other tables of the database have after changes.
+// foreignNamesFree returns 1826 for a new foreign key whose name another table of the database has after the changes.
 func foreignNamesFree(snap *catalog.Snapshot, old, next *catalog.Table, changes ...change) error {
 	var added []string
 	for i := range next.ForeignKeys {
@@ -210,7 +210,7 @@ func foreignNamesFree(snap *catalog.Snapshot, old, next *catalog.Table, changes 
 	return nil
 }
 
-// keyShape is what decides whether an index that a foreign key brings along is needed.
+// keyShape describes an index as far as needed to find out whether it makes another one redundant that was generated for a foreign key.
 type keyShape struct {
 	generated bool
 	columns   []string // in lower case
@@ -230,20 +230,20 @@ func shapeOf(spec *IndexSpec) keyShape {
 	return s
 }
 
-// serves reports whether one of two indexes is generated and the other serves in its place.
+// serves reports whether one of two indexes is generated and redundant because of the other: its columns are a prefix of the other's plain ones.
 func (s *keyShape) serves(o *keyShape) bool {
 	switch {
 	case !s.generated && !o.generated:
 		return false
 	case !s.generated, s.generated && o.generated && s.longer(o):
-		s, o = o, s // s is the one that might go
+		s, o = o, s // s is the one that may be redundant
 	}
 	return len(s.columns) <= o.plain && slices.Equal(s.columns, o.columns[:len(s.columns)])
 }
 
 func (s *keyShape) longer(o *keyShape) bool { return len(s.columns) > len(o.columns) }
 
-// dropRedundant marks the generated indexes that others serve for: of each pair the one that MySQL leaves out.
+// dropRedundant marks redundant generated indexes as gone: of each pair (serves) the one that MySQL leaves out.
 func dropRedundant(shapes []keyShape) {
 	for i := range shapes {
 		for j := range i {
@@ -279,8 +279,8 @@ func neededIndexes(specs []IndexSpec) []IndexSpec {
 	return out
 }
 
-// settleGenerated takes the indexes out of an ALTER that its foreign keys do not need, and drops those of former ones for which a new index
-// serves.
+// settleGenerated removes from an ALTER the actions that add redundant generated indexes, and appends a DropIndex for each existing generated
+// index that a new one makes redundant.
 func settleGenerated(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 	renamed := map[string]string{}
 	dropped := map[string]bool{}
@@ -344,9 +344,9 @@ func settleGenerated(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 	return out
 }
 
-// fits reports whether a column of one type may refer to one of another: whether their values can be compared without a doubt. MySQL
-// refuses nothing that fits; it also lets times, decimals and binary strings refer to each other, by their bytes. While foreign keys are not
-// checked texts may differ in their collations, so that one table's can be changed after the other's.
+// fits reports whether a column of type child may refer to one of type parent: whether their values compare as equal by well-defined rules. MySQL
+// accepts all that fits; it also lets times, decimals and binary strings refer to each other, by their bytes. With unchecked
+// (foreign_key_checks=0) strings may differ in their collations, so that the collation of one table can be changed after that of the other.
 func fits(child, parent *types.Type, unchecked bool) bool {
 	switch {
 	case child.IsInteger() || child.ID == types.TypeYear:
@@ -363,7 +363,7 @@ func fits(child, parent *types.Type, unchecked bool) bool {
 	return child.ID == parent.ID
 }
 
-// memberBytes is the size in which MySQL stores an ENUM or SET.
+// memberBytes is the number of bytes in which MySQL stores an ENUM or SET.
 func memberBytes(t *types.Type) int {
 	n := len(t.Elems)
 	if t.ID == types.TypeEnum {
@@ -378,7 +378,7 @@ func memberBytes(t *types.Type) int {
 	return n
 }
 
-// warnLoose warns of a foreign key whose parent has no unique key over the columns referred to.
+// warnLoose raises warning 6124 for a foreign key whose parent has no unique key over the columns referred to.
 func warnLoose(c *Call, key string) {
 	if c.Warn != nil {
 		c.Warn(types.LevelWarning, types.ErWarnFkNonStandard, key)

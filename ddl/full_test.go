@@ -34,7 +34,7 @@ func openSmall(t *testing.T) (*node, func(full bool)) {
 	}
 }
 
-// waitBlocked waits until a job that has hidden an index from readers waits for the session that u is of.
+// waitBlocked waits until a job that has hidden an index from readers waits for the session of u.
 func (n *node) waitBlocked(u *catalog.Use) {
 	n.tb.Helper()
 	u.SetOwner(77)
@@ -45,7 +45,7 @@ func (n *node) waitBlocked(u *catalog.Use) {
 	})
 }
 
-// gone checks that no job and no trace of index i of table t is left, and that its name is free.
+// gone checks that no job is left, and nothing of index i of table t, and that its name is free.
 func (n *node) gone(rows int) {
 	n.tb.Helper()
 	waitFor(n.tb, func() bool { return len(n.ex.Jobs()) == 0 })
@@ -59,8 +59,7 @@ func (n *node) gone(rows int) {
 	n.check("t")
 }
 
-// TestFailedBuildOnFullDisk: a build that fails because the disk is full is undone when there is space again, and so is the rest of its
-// statement.
+// TestFailedBuildOnFullDisk: a build that fails because the disk is full is undone, with the rest of its statement, when there is space again.
 func TestFailedBuildOnFullDisk(t *testing.T) {
 	for _, build := range []func(n *node) error{
 		func(n *node) error {
@@ -95,8 +94,8 @@ func TestFailedBuildOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestDropIndexOnFullDisk: an index that DROP INDEX has hidden goes, though the disk is full when its name is to be freed or,
-// after a KILL, the index is to be taken back.
+// TestDropIndexOnFullDisk: an index that DROP INDEX has hidden is removed, though the disk is full when its name should be freed or, after a KILL, when
+// the index should be made public again.
 func TestDropIndexOnFullDisk(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		n, setFull := openSmall(t)
@@ -116,7 +115,7 @@ func TestDropIndexOnFullDisk(t *testing.T) {
 		setFull(true)
 		if killed {
 			intr.Set(kvapi.ReasonKillQuery)
-			n.must(<-done) // it can't be taken back, so it goes
+			n.must(<-done) // it can't be made public again, so it is dropped
 			u.Close()
 		} else {
 			u.Close()
@@ -149,8 +148,8 @@ func (n *node) insertPair() error {
 	})
 }
 
-// TestFailedBuildBindsNobody: once a unique build has failed, rows that it would have refused are written, though a session that used
-// the table meanwhile keeps the index from going. Before, they are refused in the name that the index is to have.
+// TestFailedBuildBindsNobody: after the build of a unique index has failed, rows that it would refuse can be written, though a session that used the
+// table delays its removal. Before that they are refused, and the error shows the name that the index would get.
 func TestFailedBuildBindsNobody(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -171,7 +170,7 @@ func TestFailedBuildBindsNobody(t *testing.T) {
 	second := n.user()
 	first.Release()
 	state(catalog.StateWriteOnly)
-	third := n.user() // it binds writers
+	third := n.user() // the index refuses duplicates
 	if err := n.insertPair(); fmt.Sprint(err) != "ERROR 1062 (23000): Duplicate entry '8' for key 't.Old'" {
 		t.Errorf("a duplicate during the build: %v", err)
 	}
@@ -188,8 +187,8 @@ func TestFailedBuildBindsNobody(t *testing.T) {
 	}
 }
 
-// TestDroppedIndexBindsNobody: once DROP INDEX has returned, duplicates are written, though a session that used the table meanwhile
-// keeps the index from going.
+// TestDroppedIndexBindsNobody: after DROP INDEX of a unique index has returned, duplicates can be written, though a session that used the table delays
+// the removal of the index.
 func TestDroppedIndexBindsNobody(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)

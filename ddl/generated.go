@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// functionalName is what an index is called that has an expression and no name.
+// functionalName is the automatic name of an index over an expression.
 const functionalName = "functional_index"
 
 func errVirtualPrimary() error {
@@ -19,7 +19,7 @@ func functional(spec *IndexSpec) bool {
 	return slices.ContainsFunc(spec.Columns, func(part IndexColumnSpec) bool { return part.Expr != nil })
 }
 
-// addHidden adds the column that stands for the expression of an index's next part to t, and returns its place.
+// addHidden adds to t the hidden column of an expression that is the next part of ix, and returns its ordinal.
 func addHidden(c *Call, t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Index) (int, error) {
 	if ix.Primary {
 		return 0, types.Errorf(types.ErFunctionalIndexPrimaryKey)
@@ -32,7 +32,8 @@ func addHidden(c *Call, t *catalog.Table, spec *IndexColumnSpec, ix *catalog.Ind
 	return len(t.Columns) - 1, nil
 }
 
-// bringHidden adds the hidden columns to next that come with an index whose parts describe them.
+// bringHidden adds to next the hidden columns of an index that is added. The parts of ix hold their descriptions (Added) and refer to the columns
+// afterwards.
 func bringHidden(next *catalog.Table, ix *catalog.Index) {
 	for i := range ix.Columns {
 		if part := &ix.Columns[i]; part.Added != nil && part.Added.Hidden {
@@ -44,7 +45,7 @@ func bringHidden(next *catalog.Table, ix *catalog.Index) {
 	next.Finish()
 }
 
-// deriveAgain gives the hidden columns of an index the types that their expressions have after a change.
+// deriveAgain sets the types of an index's hidden columns again, after a change of columns that their expressions use.
 func deriveAgain(c *Call, t *catalog.Table, ix *catalog.Index) error {
 	for _, part := range ix.Columns {
 		if hidden := t.Columns[part.Col]; hidden.Hidden {
@@ -56,13 +57,13 @@ func deriveAgain(c *Call, t *catalog.Table, ix *catalog.Index) error {
 	return nil
 }
 
-// keepsStatus reports whether a column may become what spec says: rows go on to hold it, or not to.
+// keepsStatus reports whether a column that becomes what spec says is still stored in rows, or still virtual. MySQL allows no other change.
 func keepsStatus(c *catalog.Column, spec *ColumnSpec) bool {
 	virtual := spec.Generated != nil && !spec.Generated.Stored
 	return c.Virtual() == virtual
 }
 
-// recomputes reports whether the values of a generated column change with its definition.
+// recomputes reports whether the values of a column must be computed again if it becomes the generated column of spec.
 func recomputes(c *catalog.Column, spec *ColumnSpec) bool {
 	if spec.Generated == nil {
 		return false
@@ -70,7 +71,7 @@ func recomputes(c *catalog.Column, spec *ColumnSpec) bool {
 	return c.Generated == nil || c.Generated.Expr != spec.Generated.Expr || !c.Type.Equal(&spec.Type) || spec.NotNull && !c.NotNull
 }
 
-// movesNames reports whether an ALTER leaves columns under other names, so that a definition with the same text may mean other columns.
+// movesNames reports whether an ALTER drops or renames columns, so that an expression with the same text may mean other columns afterwards.
 func movesNames(actions []AlterSpec) bool {
 	return slices.ContainsFunc(actions, func(a AlterSpec) bool {
 		switch a := a.(type) {
@@ -83,7 +84,7 @@ func movesNames(actions []AlterSpec) bool {
 	})
 }
 
-// feeds reports whether a generated column is made of c.
+// feeds reports whether a generated column is computed from c.
 func feeds(t *catalog.Table, c *catalog.Column) bool {
 	for _, sources := range generatedSources(t) {
 		if slices.Contains(sources, c.Ordinal) {
@@ -93,14 +94,14 @@ func feeds(t *catalog.Table, c *catalog.Column) bool {
 	return false
 }
 
-// namesDefault reports whether a generated column may be made of some column's default, which is a constant to it.
+// namesDefault reports whether the expression of a generated column may contain DEFAULT(column), whose value changes with that default.
 func namesDefault(t *catalog.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
 		return c.Generated != nil && strings.Contains(c.Generated.Expr, "default(")
 	})
 }
 
-// generatedSources lists, by the ordinals of t's generated columns, the columns that their expressions name.
+// generatedSources maps the ordinal of each generated column of t to the ordinals of the columns that its expression uses.
 func generatedSources(t *catalog.Table) map[int][]int {
 	if !t.HasGenerated() {
 		return nil
@@ -118,8 +119,8 @@ func generatedSources(t *catalog.Table) map[int][]int {
 	return out
 }
 
-// needsHiddenCopy reports whether an ALTER has to copy the table for the sake of an index over a virtual column that comes with it. One over
-// an expression, whose hidden column is nobody's until its index is public, is built online, unless the statement changes other columns too.
+// needsHiddenCopy reports whether an ALTER has to copy the table because it adds an index over a virtual column that it also adds. An index over
+// an expression, whose hidden column nobody else uses, is built online, unless the statement also changes other columns.
 func needsHiddenCopy(t *catalog.Table, actions []AlterSpec) bool {
 	indexed, columns := false, false
 	added := map[string]bool{}
@@ -149,7 +150,7 @@ func needsHiddenCopy(t *catalog.Table, actions []AlterSpec) bool {
 	return indexed && columns
 }
 
-// judgeGenerated refuses foreign keys over generated columns that would change them, or what they are made of.
+// judgeGenerated refuses foreign keys whose actions would change generated columns, or columns from which stored generated columns are computed.
 func judgeGenerated(t *catalog.Table, key *catalog.ForeignKey, cols []int) error {
 	acts := !key.OnUpdate.Refuses() || !key.OnDelete.Refuses()
 	for _, col := range cols {
@@ -180,7 +181,7 @@ func virtualForeign(key *catalog.ForeignKey, c *catalog.Column) error {
 	return types.Errorf(types.ErForeignKeyWithVirtualColumn, key.Name, c.Name)
 }
 
-// changingClause is the clause of a foreign key that sets the child's columns, empty without one.
+// changingClause returns the clause by which a foreign key changes the child's columns, "" if it has none.
 func changingClause(key *catalog.ForeignKey) string {
 	switch {
 	case key.OnUpdate == catalog.Cascade:

@@ -11,10 +11,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// buildHidden builds ix, an index of the table as it is, up to the step that
-// makes it public, and returns its job, which waits for publish or
-// undoCreateIndex. part marks one that is useless alone. Called under the table's
-// name lock.
+// buildHidden adds ix to the table and builds it up to the step that makes it
+// public. The caller ends the returned job by publish or undoCreateIndex. part sets
+// jobRecord.Part. Called under the table's name lock.
 func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p catalog.Patience) (*job, error) {
 	t, err := e.table(n)
 	if err != nil {
@@ -47,8 +46,8 @@ func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p 
 	return j, nil
 }
 
-// publish makes the indexes of jobs, which are of one table, public in one
-// step: nobody sees some of them without the others.
+// publish makes the indexes of jobs, which are all of one table, public in one
+// commit.
 func (e *Executor) publish(jobs []*job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -69,7 +68,8 @@ func (e *Executor) publish(jobs []*job) error {
 	return nil
 }
 
-// makePublic changes next to what it is when the indexes of jobs are public.
+// makePublic makes the indexes of jobs public in next, which already has the
+// columns that the statement adds.
 func (e *Executor) makePublic(next *catalog.Table, jobs []*job) error {
 	for _, j := range jobs {
 		ix := next.IndexByID(j.rec.IndexID)
@@ -94,9 +94,9 @@ func (e *Executor) makePublic(next *catalog.Table, jobs []*job) error {
 	return nil
 }
 
-// settle waits until nobody uses an older version of t than t itself, so that
-// the next step keeps at most two adjacent versions alive. Each barrier has the
-// whole of p's patience.
+// settle is the barrier: it waits until nobody uses a version of the table older
+// than t, so that at most two adjacent versions are in use after the next step.
+// Each barrier may wait for the whole of p.
 func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
 	if j != nil {
 		j.setPhase(phaseWaiting)
@@ -104,8 +104,8 @@ func (e *Executor) settle(j *job, t *catalog.Table, p catalog.Patience) error {
 	return e.catalog.WaitOlder(t, p.Anew())
 }
 
-// buildIndexSteps takes an index from the state it has to the last one before
-// Public, with all its entries. See backfill for slice.
+// buildIndexSteps takes an index from its present state to write-only and writes
+// all its entries. See backfill for slice.
 func (e *Executor) buildIndexSteps(j *job, p catalog.Patience, slice time.Duration) error {
 	t, ix, err := e.jobIndex(j)
 	if err != nil {
@@ -145,7 +145,8 @@ func (e *Executor) jobIndex(j *job) (*catalog.Table, *catalog.Index, error) {
 // errGone: the table or index of a job does not exist any more.
 var errGone = errors.New("ddl: the object of the job is gone")
 
-// stepIndex puts the index in another state than Public, together with extra.
+// stepIndex publishes a version of t in which ix has the state to, which is not
+// Public, and runs extra in the same commit. It returns that version.
 func (e *Executor) stepIndex(j *job, t *catalog.Table, ix *catalog.Index, to catalog.SchemaState,
 	extra func(tx *txn.Txn) error) (*catalog.Table, *catalog.Index, error) {
 	next := t.Clone()
@@ -159,8 +160,9 @@ func (e *Executor) stepIndex(j *job, t *catalog.Table, ix *catalog.Index, to cat
 	return next, changed, nil
 }
 
-// undoCreateIndex removes a half-built index after cause. What it can't finish
-// within the statement goes to the worker; the index is invisible meanwhile.
+// undoCreateIndex removes a half-built index after the error cause, which it
+// returns. What it can't finish within the statement it leaves to the worker; the
+// index is invisible meanwhile.
 func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) error {
 	if errors.Is(cause, kvapi.ErrUndetermined) || errors.Is(cause, errGone) {
 		return cause // storage is failing; the job resumes at the next open
@@ -173,8 +175,8 @@ func (e *Executor) undoCreateIndex(j *job, p catalog.Patience, cause error) erro
 	return cause
 }
 
-// DropIndexOf drops an index: DROP INDEX. Without the primary key rows have other
-// keys, so that it goes by a copy of the table.
+// DropIndexOf executes DROP INDEX. To drop the primary key the table is copied,
+// because its rows then have other keys.
 func (e *Executor) DropIndexOf(c *Call, n Name, index string) error {
 	if drop := (DropIndex{Name: index}); dropsPrimary(drop) {
 		return e.AlterTable(c, n, []AlterSpec{drop})
@@ -238,7 +240,7 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 		if errors.Is(undo, kvapi.ErrUndetermined) {
 			return undo // storage is failing; whether the job resumes is known at the next open
 		}
-		// What is stored says that the index goes, so it does.
+		// The stored descriptor hides the index and the job removes it, so it is dropped in spite of the timeout.
 		e.log.Warn("DROP INDEX goes on: it could not be taken back", "table", n.Table, "index", index, "error", undo)
 		e.enqueue(j)
 		return nil
@@ -252,8 +254,8 @@ func (e *Executor) dropIndex(c *Call, n Name, index string, p catalog.Patience) 
 	return nil
 }
 
-// buildOf returns the job that builds ix, nil if none does. Who holds the
-// table's name finds none that a session runs.
+// buildOf returns the job that builds ix, nil if none does. If the caller holds
+// the table's name lock, it is the worker's: a session that builds holds that lock.
 func (e *Executor) buildOf(t *catalog.Table, ix *catalog.Index) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -265,16 +267,15 @@ func (e *Executor) buildOf(t *catalog.Table, ix *catalog.Index) *job {
 	return nil
 }
 
-// droppable reports whether ix, which may be nil, is there for who drops it: it
-// is public, or a build of it goes on in the background, which ends so. Called
-// under the table's name lock.
+// droppable reports whether a statement may drop ix, which may be nil: it is
+// public, or the worker is building it. Called under the table's name lock.
 func (e *Executor) droppable(t *catalog.Table, ix *catalog.Index) bool {
 	return ix != nil && (ix.State == catalog.StatePublic || e.buildOf(t, ix) != nil)
 }
 
-// dropBuild ends the build of ix that goes on in the background. The index is
-// gone for every statement then; its job goes on as the one that removes it.
-// Called under the name lock, so the worker is not at it.
+// dropBuild ends the worker's build of ix. For every statement the index is gone
+// then; its job becomes the one that removes it. Called under the name lock, which
+// the worker needs for a build, so that it is not running now.
 func (e *Executor) dropBuild(t *catalog.Table, ix *catalog.Index) error {
 	j := e.buildOf(t, ix)
 	e.setKind(j, jobDropIndex)
@@ -286,11 +287,11 @@ func (e *Executor) dropBuild(t *catalog.Table, ix *catalog.Index) error {
 	return nil
 }
 
-// freeName renames an index that goes, and stores its job, which may be one that
-// built the index, as what it is now. The name no longer gets in the way of
-// another index, and it binds no writer from now on, however long sessions keep
-// the rest of its way waiting. Nobody uses a version that has it public, so all
-// in use are next to delete-only, and the step needs no barrier.
+// freeName renames an index that is being removed, makes it delete-only at most,
+// and stores its job with its present kind. From now on another index can have the
+// name, and writers add no entries and find no duplicates in the index, however long
+// sessions delay the other steps. Nobody uses a version in which it is public, so
+// the states in use are adjacent to delete-only and the step needs no barrier.
 func (e *Executor) freeName(j *job, t *catalog.Table, ix *catalog.Index) (*catalog.Table, *catalog.Index, error) {
 	next := t.Clone()
 	ix = next.IndexByID(ix.ID)
@@ -301,9 +302,9 @@ func (e *Executor) freeName(j *job, t *catalog.Table, ix *catalog.Index) (*catal
 	return next, ix, e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put)
 }
 
-// removeIndexSteps takes an index that nobody reads from the state it has to
+// removeIndexSteps takes an index that nobody reads from its present state to
 // absent, and leaves its entries to the worker. After an error it may be called
-// again, in a later life of the job too. Called under the name lock.
+// again, also after a restart. Called under the name lock.
 func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 	t, ix, err := e.jobIndex(j)
 	if err != nil {
@@ -313,8 +314,8 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 		}
 		return err
 	}
-	if !leaving(ix) || ix.State > catalog.StateDeleteOnly { // builds before 2026-11-24 freed the name with a step less
-		if !ix.Building { // its last readers are there still if hiding it could not be taken back
+	if !leaving(ix) || ix.State > catalog.StateDeleteOnly { // versions before 2026-11-24 freed the name without changing the state
+		if !ix.Building { // DROP INDEX that timed out and could not be undone leaves readers of the public index
 			if err := e.settle(j, t, p); err != nil {
 				return err
 			}
@@ -330,7 +331,7 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 	next.RemoveIndex(ix.ID)
 	next.Finish()
 	// The job becomes the one that frees the entries. A session that still uses
-	// the delete-only version only deletes, so it leaves nothing behind.
+	// the delete-only version only deletes entries.
 	e.setKind(j, jobDestroy)
 	j.rec.PhysID = t.PhysID
 	if err := e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, j.put); err != nil {
@@ -341,8 +342,8 @@ func (e *Executor) removeIndexSteps(j *job, p catalog.Patience) error {
 	return nil
 }
 
-// lockJob locks the name that the job's table has now; it may have been renamed
-// since the job began. A table that is gone needs no lock.
+// lockJob locks the present name of the job's table, which may have been renamed
+// since the job began. If the table is gone, it locks nothing.
 func (e *Executor) lockJob(j *job, p catalog.Patience) (release func(), err error) {
 	for {
 		t := e.catalog.Current().TableByID(j.rec.TableID)
@@ -360,12 +361,12 @@ func (e *Executor) lockJob(j *job, p catalog.Patience) (release func(), err erro
 	}
 }
 
-// resumeIndex is the worker's attempt at finishing a build after a restart, or a
+// resumeIndex is the worker's attempt to finish a build after a restart, or a
 // removal. Only a duplicate, a cancellation or DROP INDEX undoes a build. An
-// attempt is bounded, whatever the sessions do that it waits for: the worker has
-// other jobs, and changes of the table wait for its name. They need not say that
-// the build is to end: the next attempt finds the table or the index gone, the
-// table empty, or that this is a removal now.
+// attempt is bounded in time, even if sessions make it wait: the worker has other
+// jobs, and schema changes of the table wait for its name lock. Those need not tell
+// the job: the next attempt finds the table or the index gone, the table empty, or
+// the job's kind changed to a removal.
 func (e *Executor) resumeIndex(j *job) (done bool, err error) {
 	p := e.workerPatienceNow()
 	release, err := e.lockJob(j, p)
@@ -390,7 +391,7 @@ func (e *Executor) resumeCreateIndex(j *job) (done bool, err error) {
 	case err == nil:
 		return true, nil
 	case errors.Is(err, errSliceOver):
-		e.wakeWorker() // no pause: there is no one to wait for
+		e.wakeWorker() // no pause: the build waits for nobody
 		return false, nil
 	case errors.Is(err, errGone):
 		if err := e.inTxn(j.remove); err != nil {

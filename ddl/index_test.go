@@ -20,7 +20,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// lockWait is how long the tests wait for what must come: no measure of anything.
+// lockWait bounds the waits of tests generously; nothing measures it.
 const lockWait = 2 * time.Minute
 
 func TestCreateIndexQuiet(t *testing.T) {
@@ -58,7 +58,7 @@ func TestCreateUniqueIndexFails(t *testing.T) {
 	if got := n.count(table.DataSpan(phys)); got != 9000 {
 		t.Fatalf("%d keys are left for 9000 rows", got)
 	}
-	// The same name works at once, and another id is used.
+	// The name is free at once, and the new index has another id.
 	n.must(n.ex.CreateIndex(&ddl.Call{}, name("t"), key("u", false, "k")))
 	n.check("t")
 }
@@ -116,7 +116,7 @@ func (n *node) change(tx *txn.Txn, w *table.Writer, r *rand.Rand, rows int, uniq
 	switch {
 	case !found:
 		fresh := row(id, k, fmt.Sprint("new ", id))
-		for len(fresh) < len(w.Table().Columns) { // those that were added meanwhile
+		for len(fresh) < len(w.Table().Columns) { // columns that were added meanwhile
 			fresh = append(fresh, types.Int(int64(k)))
 		}
 		return w.Insert(tx, fresh, table.InsertCheck)
@@ -176,7 +176,7 @@ func TestAlterUnderLoad(t *testing.T) {
 	}
 }
 
-// underLoad changes db.t four times beside writers, checks it, and waits for what is left to do.
+// underLoad changes db.t four times beside writers, checks it, and waits for the jobs that are left.
 func underLoad(t *testing.T, unique bool, change func(n *node, i int)) *node {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	n := openNode(t, nil)
@@ -198,7 +198,7 @@ func underLoad(t *testing.T, unique bool, change func(n *node, i int)) *node {
 		}()
 	}
 	for i := range 4 {
-		// On one slow core a whole build may pass before a writer's first turn.
+		// On one slow core a whole build may finish before a writer runs for the first time.
 		before := changes.Load()
 		waitFor(t, func() bool { return changes.Load() > before || t.Failed() })
 		change(n, i)
@@ -260,7 +260,7 @@ func TestCreateIndexKilled(t *testing.T) {
 	defer n.close(true)
 	n.sbtest("t")
 	n.fill("t", 1, 30000+1, func(id int) int { return id })
-	// On one slow core a build may be over before the killer has its turn; the next one may not.
+	// On one slow core a build may end before the killer runs; the next one may not.
 	var err error
 	for end := time.Now().Add(lockWait); err == nil && time.Now().Before(end); {
 		if err = n.createAndKill("t"); err == nil {
@@ -346,7 +346,7 @@ func TestCreateIndexWaitsForTransaction(t *testing.T) {
 
 // TestIndexJobsSurviveCrashes builds indexes on a file system that loses power
 // at random moments. After each restart every job ends by itself, and every
-// index is whole or gone.
+// index is complete or removed.
 func TestIndexJobsSurviveCrashes(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	fs := engine.NewMemFS()
@@ -433,7 +433,7 @@ func benchCreateIndex(b *testing.B, n *node) {
 	}
 }
 
-// lives is how many crashes the crash tests go through.
+// lives is the number of crashes in each crash test.
 func lives() int {
 	if os.Getenv("PANDO_SLOW") == "1" {
 		return 100

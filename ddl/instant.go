@@ -12,7 +12,7 @@ import (
 // erPrimaryInvisible is ER_PK_INDEX_CANT_BE_INVISIBLE.
 const erPrimaryInvisible = 3522
 
-// checkPrimaryVisible refuses to hide what serves as the primary key: of a table without one, the first unique key whose columns are never NULL.
+// checkPrimaryVisible refuses to hide the first unique key whose columns are NOT NULL in a table without a primary key: it serves as one.
 func checkPrimaryVisible(t *catalog.Table) error {
 	if t.PK != nil {
 		return nil
@@ -42,8 +42,8 @@ func checkSomeVisible(t *catalog.Table) error {
 	return types.Errorf(types.ErInvisibleColumnNoVisible)
 }
 
-// applyInstant changes the descriptor and leaves it finished. The order of the
-// statement counts only among actions of one stage.
+// applyInstant applies actions to the descriptor t and calls its Finish. Actions
+// run in the order of stage, and within a stage in that of the statement.
 func applyInstant(t *catalog.Table, actions []AlterSpec) error {
 	actions = slices.Clone(actions)
 	slices.SortStableFunc(actions, func(a, b AlterSpec) int { return stage(a) - stage(b) })
@@ -65,7 +65,7 @@ func applyInstant(t *catalog.Table, actions []AlterSpec) error {
 }
 
 // stage is MySQL's order of actions. It decides which names they see: drops and
-// changes of columns those of the table as it was, all others the new ones.
+// changes of columns see the old names, all others the new ones.
 func stage(a AlterSpec) int {
 	switch a.(type) {
 	case DropColumn, DropCheck, DropForeignKey:
@@ -80,7 +80,7 @@ func stage(a AlterSpec) int {
 		return 5
 	case AddCheck, addForeign:
 		return 6
-	case RenameTo: // the automatic names of what the statement adds follow the table's
+	case RenameTo: // last: it also changes the automatic constraint names that the statement adds
 		return 7
 	}
 	return 1
@@ -102,7 +102,7 @@ func applyStage(t *catalog.Table, actions []AlterSpec) error {
 	return nil
 }
 
-// renameIndexes does what changeColumns does for the names of indexes.
+// renameIndexes renames all indexes at once, so that two can exchange their names.
 func renameIndexes(t *catalog.Table, actions []AlterSpec) error {
 	to := map[*catalog.Index]string{}
 	for _, a := range actions {
@@ -216,7 +216,7 @@ func columnOf(t *catalog.Table, name string) (*catalog.Column, error) {
 	return nil, types.Errorf(types.ErBadField, name, t.Name)
 }
 
-// indexOf finds a public index: no other is there for a statement.
+// indexOf finds a public index: statements do not see others.
 func indexOf(t *catalog.Table, name string) (*catalog.Index, error) {
 	if ix := t.Index(name); ix != nil && ix.State == catalog.StatePublic {
 		return ix, nil
@@ -235,7 +235,7 @@ func applyDefault(c *catalog.Column, d *catalog.Default) error {
 	return nil
 }
 
-// applyAddColumn adds a column whose value in existing rows is fixed now.
+// applyAddColumn adds a column and records the value that it has in existing rows.
 func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 	if len(t.Columns) >= columnsMax {
 		return types.Errorf(types.ErTooManyFields)
@@ -259,7 +259,7 @@ func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 	}
 	c := t.Columns[at]
 	if c.Generated != nil {
-		return nil // rows do not hold it, or are all written anew
+		return nil // virtual, or the table is copied
 	}
 	v := originalValue(c, spec)
 	if c.OriginalNull = v.IsNull(); !c.OriginalNull {
@@ -268,7 +268,7 @@ func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 	return nil
 }
 
-// originalValue is what rows that exist already hold in a new column.
+// originalValue is the value of a new column in existing rows.
 func originalValue(c *catalog.Column, spec *ColumnSpec) types.Value {
 	if d := c.Default; d != nil {
 		switch d.Kind {

@@ -14,23 +14,23 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
-// jobKind says what a job does.
+// jobKind is what a job does.
 type jobKind string
 
 const (
 	jobCreateIndex jobKind = "create index"
 	jobDropIndex   jobKind = "drop index"
 	jobDestroy     jobKind = "free data"
-	// jobCopy stands for the new data of a table that ALTER TABLE copies, which is
-	// nobody's until the statement ends: a job that is found is one to free them.
+	// jobCopy is stored while ALTER TABLE copies a table. The new data belongs to no
+	// table until the statement ends, so after a restart the job frees it.
 	jobCopy jobKind = "copy table"
 )
 
 // jobFormat is the first byte of a stored job.
 const jobFormat = 1
 
-// jobRecord is what is stored of a job: keys.SystemKey(KindJob, id), a format
-// byte, JSON.
+// jobRecord is the stored form of a job: under keys.SystemKey(KindJob, id) a format
+// byte and JSON.
 type jobRecord struct {
 	ID      uint64  `json:"id"`
 	Kind    jobKind `json:"kind"`
@@ -43,11 +43,11 @@ type jobRecord struct {
 	// Checkpoint is the row key up to which the backfill is complete, in the key space of PhysID.
 	Checkpoint []byte `json:"checkpoint,omitempty"`
 	Rows       uint64 `json:"rows,omitempty"`
-	// Since is the timestamp of a commit that wrote no entry of the index, above all commits of those who did not know it as WriteOnly; 0 if nothing
-	// has been filled. It stays, so that a batch that is made again has the same versions.
+	// Since is the timestamp of a commit above all commits of sessions that did not know the index as WriteOnly; that commit wrote no entry of the
+	// index. 0 if fill has written nothing yet. It never changes, so that a batch that is repeated writes the same versions.
 	Since clock.Timestamp `json:"since,omitempty"`
-	// Part marks a build that is a part of an ALTER TABLE with other actions:
-	// without these the index must not become public, so after a crash it goes.
+	// Part marks a build that is a part of an ALTER TABLE with other actions: the
+	// index must not become public without them, so after a crash it is removed.
 	Part bool `json:"part,omitempty"`
 	// Rebuild marks the build of an index that was public before: see rebuildStale.
 	Rebuild bool   `json:"rebuild,omitempty"`
@@ -55,21 +55,22 @@ type jobRecord struct {
 	StartMS int64  `json:"start_ms"`
 }
 
-// job is a live job. rec is used by the goroutine that runs the job only, or
-// under the name lock of the table of a build or removal; what listings show is
-// kept beside it. rec.Kind is guarded by Executor.mu.
+// job is a job in memory. rec is used only by the goroutine that runs the job, or,
+// for a build or removal, under the name lock of the table; the other fields are for
+// listings and interruption. rec.Kind is guarded by Executor.mu.
 type job struct {
 	rec  jobRecord
 	rows atomic.Uint64
 	// phase is what the job does now, for listings.
 	phase atomic.Pointer[string]
-	// interrupt stops the job: the statement's own, or one made for the worker.
+	// interrupt stops a job of the worker. It is nil while a session builds an index
+	// or copies a table: the statement's interrupt is in its Patience.
 	interrupt *kvapi.Interrupt
 	// after is the timestamp from which no snapshot reads the data to be freed.
 	after clock.Timestamp
 }
 
-// Job is one line of the job listing.
+// Job is one line of the job listing (Executor.Jobs).
 type Job struct {
 	ID            uint64
 	Kind          string
@@ -77,10 +78,10 @@ type Job struct {
 	Index         string
 	Phase         string
 	Rows          uint64 // rows indexed so far
-	Text          string
-	StartMS       int64
-	// Blockers are the owners (Use.SetOwner) of the sessions that use the table
-	// now, when the job waits for such.
+	Text          string // the statement
+	StartMS       int64  // Unix time in milliseconds
+	// Blockers are the owners (Use.SetOwner) of the sessions that use the table now,
+	// if the job is waiting at a barrier.
 	Blockers []uint64
 }
 
@@ -147,7 +148,7 @@ func removeJobs(jobs []*job) func(tx *txn.Txn) error {
 	}
 }
 
-// inTxn runs f in a transaction of its own and waits until it is durable.
+// inTxn runs f in a new transaction and waits until its commit is durable.
 func (e *Executor) inTxn(f func(tx *txn.Txn) error) error {
 	_, err := e.commit(f)
 	return err
@@ -184,7 +185,7 @@ func (e *Executor) loadJobs() error {
 	return nil
 }
 
-// track lists a job, untrack removes jobs from the listing.
+// track adds a job to the listing, untrack removes jobs from it.
 func (e *Executor) track(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -223,7 +224,7 @@ func (e *Executor) Jobs() []Job {
 	snap := e.catalog.Current()
 	out := make([]Job, len(list))
 	for i, j := range list {
-		// Of the fields read here only Kind changes once the job is tracked, under mu.
+		// Of the fields of rec read here only Kind changes after track, under mu.
 		r := &j.rec
 		out[i] = Job{
 			ID: r.ID, Kind: string(r.Kind), Schema: r.Schema, Table: r.Table, Index: r.Index, Text: r.Text,
@@ -247,8 +248,9 @@ var (
 	ErrOfOpen         = errors.New("it builds an index anew that was there before: DROP INDEX ends it")
 )
 
-// Cancel makes the worker undo an index build that it has resumed after a
-// restart, but for one without which an index of a user would be gone for good.
+// Cancel makes the worker undo an index build that it has resumed after a restart.
+// It refuses builds that replace a stale index (rebuildStale): the user would lose
+// the index. Safe for concurrent use.
 func (e *Executor) Cancel(id uint64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,17 +9,16 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// kinAttemptsMax bounds how often a statement looks anew for the tables that foreign keys tie to its own, because they changed before it had
-// their names locked.
+// kinAttemptsMax bounds how often a statement determines its related tables again because they changed before it had locked their names.
 const kinAttemptsMax = 16
 
-// lockKin locks the names of tables, and of all tables that foreign keys tie to them: their descriptors may change together. parents are
-// tables to which a tie is to be made; refs are further names.
+// lockKin locks the names of tables and of their related tables, whose descriptors may change together. parents are tables to which the statement
+// adds foreign keys; refs are further names.
 func (e *Executor) lockKin(c *Call, p catalog.Patience, names, parents []Name, refs ...nameRef) (release func(), err error) {
 	return e.lockKinOf(c, p, func(*catalog.Snapshot) []Name { return names }, parents, refs...)
 }
 
-// lockKinOf is lockKin for tables that depend on the schema.
+// lockKinOf is lockKin for tables whose list depends on the schema, such as all tables of a database.
 func (e *Executor) lockKinOf(c *Call, p catalog.Patience, names func(*catalog.Snapshot) []Name, parents []Name, refs ...nameRef) (release func(), err error) {
 	for range kinAttemptsMax {
 		snap := e.catalog.Current()
@@ -42,7 +41,7 @@ func (e *Executor) lockKinOf(c *Call, p catalog.Patience, names func(*catalog.Sn
 	return nil, kvapi.ErrLockTimeout
 }
 
-// kinOf lists the tables, present or not, that foreign keys tie to those called names: parents and children.
+// kinOf lists the related tables of those called names, existing or not: parents and children of foreign keys.
 func kinOf(snap *catalog.Snapshot, names []Name) (kin []Name) {
 	for _, n := range names {
 		t := snap.Lookup(n.Schema, n.Table)
@@ -62,7 +61,7 @@ func kinOf(snap *catalog.Snapshot, names []Name) (kin []Name) {
 	return kin
 }
 
-// strays lists the tables whose foreign keys refer to a table of a name that no table has.
+// strays lists the tables with foreign keys to a table called missing, which does not exist.
 func strays(snap *catalog.Snapshot, missing catalog.TableName) (out []*catalog.Table) {
 	for _, d := range snap.Databases() {
 		for _, t := range snap.Tables(d.Name) {
@@ -74,24 +73,24 @@ func strays(snap *catalog.Snapshot, missing catalog.TableName) (out []*catalog.T
 	return out
 }
 
-// change is what becomes of one table: old is nil for a new one, next for one that goes.
+// change is the change of one table: old is nil for a new table, next is nil for a dropped one.
 type change struct{ old, next *catalog.Table }
 
-// kinship works out what a schema change means for the tables that foreign keys tie to those that it changes.
+// kinship is the effect of a schema change on the related tables of those that it changes.
 type kinship struct {
 	c       *Call
 	snap    *catalog.Snapshot
 	changes []change
-	next    map[*catalog.Table]*catalog.Table    // by present version; nil if it goes
-	named   map[catalog.TableName]*catalog.Table // the changed tables by the names that they will have
-	related []*catalog.Table
-	// gates are the present versions of tables to which new foreign keys refer:
-	// who changes their rows has to know before the first row refers to one.
+	next    map[*catalog.Table]*catalog.Table    // by present version; nil if it is dropped
+	named   map[catalog.TableName]*catalog.Table // the changed tables by their new names
+	related []*catalog.Table                     // the new versions of tables that are not among changes
+	// gates are the present versions of the parents of new foreign keys: writers of
+	// these tables must know the foreign key before the first row refers to one.
 	gates []*catalog.Table
 }
 
-// relate brings the foreign keys and referrers of all tables in line with the changes, and judges them. The kinship
-// holds the new versions of tables besides those of the changes.
+// relate updates the foreign keys and referrers of all tables for the changes, in the changes' new versions and in those of kinship.related, and
+// refuses changes that foreign keys do not allow.
 func relate(c *Call, snap *catalog.Snapshot, changes ...change) (*kinship, error) {
 	k := &kinship{c: c, snap: snap, changes: changes, next: map[*catalog.Table]*catalog.Table{}, named: map[catalog.TableName]*catalog.Table{}}
 	for _, ch := range changes {
@@ -134,7 +133,7 @@ func (e *Executor) closeKin(c *Call, t, next *catalog.Table, p catalog.Patience)
 	return kin, held, err
 }
 
-// table returns the table that will have a name, nil if none will.
+// table returns the table that has a name after the changes, nil if none has.
 func (k *kinship) table(name catalog.TableName) *catalog.Table {
 	if t := k.named[name]; t != nil {
 		return t
@@ -149,13 +148,13 @@ func (k *kinship) table(name catalog.TableName) *catalog.Table {
 	return t
 }
 
-// edit returns a version of a present table that may still be changed, nil if the table goes.
+// edit returns the new version of a table, which may still be changed, and makes one if needed. It returns nil if the table is dropped.
 func (k *kinship) edit(t *catalog.Table) *catalog.Table {
 	if next, changed := k.next[t]; changed {
 		return next
 	}
 	if k.named[t.TableName()] == t {
-		return t // a version that is new already
+		return t // already a new version
 	}
 	next := t.Clone()
 	next.Finish()
@@ -164,8 +163,8 @@ func (k *kinship) edit(t *catalog.Table) *catalog.Table {
 	return next
 }
 
-// follow returns what carries new names of a table and of its columns over into the foreign keys that refer to it. That happens when it is known
-// of all changes: two tables may change names.
+// follow returns the functions that write new names of a table and of its columns into the foreign keys that refer to it. They are called after
+// follow was called for all changes, because two tables may exchange their names.
 func (k *kinship) follow(old, next *catalog.Table) (moves []func()) {
 	columns := map[string]string{}
 	for _, c := range old.Columns {
@@ -195,7 +194,7 @@ func (k *kinship) follow(old, next *catalog.Table) (moves []func()) {
 		}
 	}
 	if next.RefersTo(was) {
-		// Those that the statement adds know the new names already.
+		// Foreign keys that the statement adds have the new names already.
 		rename(next, func(name string) bool { return was != is || old.ForeignKey(name) >= 0 })
 	}
 	for _, r := range old.Referrers {
@@ -208,7 +207,8 @@ func (k *kinship) follow(old, next *catalog.Table) (moves []func()) {
 	return moves
 }
 
-// tie makes the parents of a changed table know it by its name or forget it, and gives a new name's table the children that wait for it.
+// tie updates the Referrers of the parents of a changed table. If the table is new or renamed, it also gets as Referrers the children whose foreign
+// keys already refer to its name, made with foreign_key_checks=0.
 func (k *kinship) tie(ch change) {
 	var kept []*catalog.Table
 	if ch.next != nil {
@@ -227,7 +227,7 @@ func (k *kinship) tie(ch change) {
 		}
 		for _, key := range addsForeign(ch.old, ch.next) {
 			if parent := k.snap.Lookup(key.Parent.Schema, key.Parent.Name); parent != nil && parent.View == nil && parent != ch.old && !slices.Contains(k.gates, parent) {
-				kept = append(kept, k.edit(parent)) // its plans are made anew
+				kept = append(kept, k.edit(parent)) // a new version, so that its plans are made again
 				k.gates = append(k.gates, parent)
 			}
 		}
@@ -244,7 +244,7 @@ func (k *kinship) tie(ch change) {
 			if next, changed := k.next[parent]; changed {
 				now = next
 			}
-			if renamed { // another table may have the name from now on, and refer to the same parent
+			if renamed { // another table may get the name in this change, and refer to the same parent
 				if heir := k.named[name]; heir != nil && now != nil && heir.RefersTo(now.TableName()) {
 					continue
 				}
@@ -262,14 +262,14 @@ func (k *kinship) tie(ch change) {
 	}
 	name := ch.next.TableName()
 	for _, child := range strays(k.snap, name) {
-		// The child's plans are made anew, too: they took the parent for missing.
+		// The child gets a new version so that its plans, for which the parent was missing, are made again.
 		if child = k.edit(child); child != nil && child != ch.next && child.RefersTo(name) {
 			ch.next.SetReferrer(child.TableName(), true)
 		}
 	}
 }
 
-// judge refuses what foreign keys do not allow: of the table's own, and of those that refer to it.
+// judge refuses a change that the table's own foreign keys, or those that refer to it, do not allow.
 func (k *kinship) judge(ch change) error {
 	if err := foreignNamesFree(k.snap, ch.old, ch.next, k.changes...); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (k *kinship) judge(ch change) error {
 	return nil
 }
 
-// judgeChild looks at the child's side of a foreign key of a changed table.
+// judgeChild checks the child's side of a foreign key of a changed table: its columns and its index.
 func (k *kinship) judgeChild(ch change, key *catalog.ForeignKey) error {
 	cols := ch.next.Ordinals(key)
 	for i, col := range cols {
@@ -334,14 +334,14 @@ func (k *kinship) judgeChild(ch change, key *catalog.ForeignKey) error {
 	return types.Errorf(types.ErFkNoIndexChild, key.Name, ch.next.Name)
 }
 
-// judgeParent looks at the columns and the key that a foreign key of child refers to. ch is the change of one of the two tables.
+// judgeParent checks the columns and the key that a foreign key of child refers to. ch is the change of one of the two tables.
 func (k *kinship) judgeParent(child *catalog.Table, key *catalog.ForeignKey, parent *catalog.Table, ch change) error {
 	// Whether the foreign key was there before, between the same tables.
 	tied := ch.old != nil && ch.old.ForeignKey(key.Name) >= 0
 	if child != ch.next {
 		tied = ch.old != nil && slices.Contains(ch.old.Referrers, child.TableName())
 	}
-	came := !tied && parent == ch.next && child != ch.next // the table that a foreign key was waiting for
+	came := !tied && parent == ch.next && child != ch.next // the formerly missing parent of an existing foreign key
 	refused := func(err error) error {
 		if came && !k.c.Unchecked {
 			return types.Errorf(types.ErCannotAddForeign)
@@ -351,7 +351,7 @@ func (k *kinship) judgeParent(child *catalog.Table, key *catalog.ForeignKey, par
 	refs, cols := key.RefOrdinals(parent), child.Ordinals(key)
 	for i, ref := range refs {
 		replaced := ref >= 0 && tied && parent == ch.next && ch.old.ColumnByID(parent.Columns[ref].ID) == nil
-		if ref < 0 || replaced { // another column with the same name has not its values
+		if ref < 0 || replaced { // another column with the same name has other values
 			if tied && parent == ch.next {
 				return types.Errorf(types.ErFkColumnCannotDropChild, key.RefColumns[i], key.Name, child.Name)
 			}
@@ -404,7 +404,7 @@ func (k *kinship) judgeChange(ch change, key *catalog.ForeignKey, cols []int, nu
 	return nil
 }
 
-// lengthBytes is how many bytes MySQL stores the length of a VARCHAR in: with another number it writes the rows anew.
+// lengthBytes is how many bytes MySQL uses for the length of a VARCHAR value: if the number changes, it copies the table.
 func lengthBytes(t *types.Type) int {
 	if t.MaxBytes() < 256 {
 		return 1
@@ -412,7 +412,7 @@ func lengthBytes(t *types.Type) int {
 	return 2
 }
 
-// addsForeign returns the foreign keys that next has and old has not.
+// addsForeign returns the foreign keys of next that old does not have. old may be nil.
 func addsForeign(old, next *catalog.Table) (added []*catalog.ForeignKey) {
 	for i := range next.ForeignKeys {
 		key := &next.ForeignKeys[i]
@@ -427,7 +427,7 @@ func addsForeign(old, next *catalog.Table) (added []*catalog.ForeignKey) {
 	return added
 }
 
-// formerForeign is the name that a foreign key of next had in old, if it was there: an automatic one changes with the table's name.
+// formerForeign is the name that a foreign key of next had in old, if it existed: an automatic name changes with the table's.
 func formerForeign(old, next *catalog.Table, name string) string {
 	if n, ok := next.GeneratedForeignKey(name); ok && old.Name != next.Name {
 		return catalog.ForeignKeyName(old.Name, n)
@@ -435,13 +435,13 @@ func formerForeign(old, next *catalog.Table, name string) string {
 	return name
 }
 
-// sameTie reports whether a foreign key of old and one of next, which old becomes, bind the rows alike.
+// sameTie reports whether a, a foreign key of old, and b, one of its new version next, are the same constraint on the rows.
 func sameTie(old, next *catalog.Table, a, b *catalog.ForeignKey) bool {
 	itself := a.Parent == old.TableName() && b.Parent == next.TableName()
 	return (itself || a.Parent == b.Parent) && slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.RefColumns, b.RefColumns, strings.EqualFold)
 }
 
-// refuseDrop returns 3730 if one of the tables that go is the parent of a table that stays.
+// refuseDrop returns 3730 if one of the dropped tables is the parent of a table that is not dropped.
 func refuseDrop(c *Call, snap *catalog.Snapshot, drop []*catalog.Table) error {
 	if c.Unchecked {
 		return nil

@@ -4,10 +4,10 @@ import (
 	"github.com/pandodb/pando/catalog"
 )
 
-// Held are the locks that a session keeps from one statement to the next: LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE
-// FOR BACKUP. The zero value holds none. The session's goroutine uses it.
+// Held are the locks that a session holds across statements: LOCK TABLES, FLUSH TABLES WITH READ LOCK and LOCK INSTANCE FOR BACKUP. The zero
+// value holds none. Not safe for concurrent use: only the session's goroutine uses it.
 type Held struct {
-	// names are those of LOCK TABLES, and those that changes within have taken since; they stay until UnlockTables.
+	// names are the name locks of LOCK TABLES and those that schema changes have added since; all are held until UnlockTables.
 	names  map[string]bool
 	refs   []nameRef
 	tables *catalog.Locked
@@ -32,8 +32,8 @@ type TableLock struct {
 	Write bool
 }
 
-// LockTables takes tables, each of which is named once, for the session of c until UnlockTables. The tables are looked up when nobody can
-// change them any more: 1146 if one is missing. On error none is held.
+// LockTables locks tables, each of which is listed once, for the session of c until UnlockTables. It looks them up after it has locked their names:
+// 1146 if one is missing. On error no lock is held.
 func (e *Executor) LockTables(c *Call, locks []TableLock) error {
 	p := c.patience()
 	h := c.Held
@@ -74,7 +74,7 @@ func (e *Executor) LockTables(c *Call, locks []TableLock) error {
 	return nil
 }
 
-// UnlockTables gives back what LockTables took.
+// UnlockTables releases the locks of LockTables, if there are any.
 func (e *Executor) UnlockTables(h *Held) {
 	if h.tables == nil {
 		return
@@ -86,7 +86,7 @@ func (e *Executor) UnlockTables(h *Held) {
 	h.tables, h.refs, h.names = nil, nil, nil
 }
 
-// Freeze keeps everybody from changing rows or the schema until Thaw: FLUSH TABLES WITH READ LOCK.
+// Freeze is FLUSH TABLES WITH READ LOCK: nobody can change rows or the schema until Thaw. A second call does nothing.
 func (e *Executor) Freeze(c *Call) error {
 	if c.Held.freeze != nil {
 		return nil
@@ -104,7 +104,7 @@ func (e *Executor) Freeze(c *Call) error {
 	return nil
 }
 
-// Thaw gives back what Freeze took.
+// Thaw ends Freeze.
 func (e *Executor) Thaw(h *Held) {
 	if h.freeze != nil {
 		h.freeze.Thaw()
@@ -113,7 +113,7 @@ func (e *Executor) Thaw(h *Held) {
 	}
 }
 
-// LockInstance keeps other sessions from changing the schema and the accounts until UnlockInstance: LOCK INSTANCE FOR BACKUP.
+// LockInstance is LOCK INSTANCE FOR BACKUP: other sessions cannot change the schema and the accounts until UnlockInstance. A second call does nothing.
 func (e *Executor) LockInstance(c *Call) error {
 	if c.Held.backup != nil {
 		return nil
@@ -125,7 +125,7 @@ func (e *Executor) LockInstance(c *Call) error {
 	return err
 }
 
-// UnlockInstance gives back what LockInstance took.
+// UnlockInstance ends LockInstance.
 func (e *Executor) UnlockInstance(h *Held) {
 	if h.backup != nil {
 		h.backup()
@@ -133,18 +133,19 @@ func (e *Executor) UnlockInstance(h *Held) {
 	}
 }
 
-// keepGlobal keeps one of the names of everything from changing.
+// keepGlobal locks globalName or backupName against changes.
 func (e *Executor) keepGlobal(name string, p catalog.Patience) (release func(), err error) {
 	return e.names.lock([]nameRef{{key: name, mode: nameKeep}}, p)
 }
 
-// Change declares a change of what belongs to no table, such as accounts, until release: it waits while others keep everything as it is.
+// Change registers a change of objects outside of tables, such as accounts, until release is called. It waits while another session holds Freeze
+// or LockInstance.
 func (e *Executor) Change(c *Call) (release func(), err error) {
 	return e.lockNames(c, nil, c.patience())
 }
 
-// lockNames takes the names that a statement changes, and the names of everything. Under LOCK TABLES the tables that may be changed are
-// locked already, and names that a change adds, as those to which tables are renamed, stay locked with them.
+// lockNames locks the names that a statement changes, and the two global ones. Under LOCK TABLES the tables that may be changed are locked
+// already, and names that a change adds, such as new names of tables, stay locked until UnlockTables.
 func (e *Executor) lockNames(c *Call, refs []nameRef, p catalog.Patience) (release func(), err error) {
 	h := c.Held
 	own := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// TestManyMembers: as many members as an ENUM may have are compared in about the time that hashing takes, and equal ones are found by the collation.
+// TestManyMembers: the largest number of members of an ENUM is checked in about the time that hashing takes, and equal members are found by the collation.
 func TestManyMembers(t *testing.T) {
 	const members = 65_535
 	enum := types.Type{ID: types.TypeEnum, Coll: types.DefaultCollation}

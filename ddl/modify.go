@@ -8,8 +8,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// placeColumn is FIRST or AFTER of MODIFY and CHANGE, an action of its own: the
-// columns that it names are those that the statement leaves.
+// placeColumn is FIRST or AFTER of MODIFY and CHANGE. It is an action of its own
+// because the column in AFTER has the name that it has after the statement.
 type placeColumn struct {
 	name  string
 	first bool
@@ -18,9 +18,9 @@ type placeColumn struct {
 
 func (placeColumn) alter() {}
 
-// complete adds to the actions what they imply: the columns of a primary key that
-// stays are NOT NULL without saying so, a place is taken after all changes, and
-// indexes stay on a column that is dropped and added again.
+// complete makes explicit what the actions imply: columns of a primary key that is
+// not dropped are NOT NULL, columns move after all other changes (placeColumn), and
+// indexes on a column that is dropped and added again are rebuilt (keepIndexes).
 func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 	keyStays := t.PK != nil && !slices.ContainsFunc(actions, dropsPrimary)
 	var out []AlterSpec
@@ -47,8 +47,8 @@ func complete(t *catalog.Table, actions []AlterSpec) ([]AlterSpec, error) {
 	return keepIndexes(t, out), nil
 }
 
-// keepIndexes makes the indexes anew that have a column which the statement drops and adds under the same name, as MySQL does: its keys
-// name their columns.
+// keepIndexes drops and adds again the indexes on a column that the statement drops and adds under the same name. So does MySQL, where indexes
+// refer to columns by name.
 func keepIndexes(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 	dropped, added, gone := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, a := range actions {
@@ -91,19 +91,20 @@ func hasColumn(ix *catalog.Index, ordinal int) bool {
 	return slices.ContainsFunc(ix.Columns, func(part catalog.IndexColumn) bool { return part.Col == ordinal })
 }
 
-// copyReason says why an ALTER writes every row anew.
+// copyReason is why an ALTER copies the table.
 type copyReason struct {
-	// conversion: MySQL copies the table as well, so that the rows are reported,
-	// and NULL where there is to be none is a truncated value.
+	// conversion: MySQL copies the table too. Then the statement reports the number
+	// of rows, and a NULL in a column that becomes NOT NULL is 1265 (a warning
+	// without strict mode).
 	conversion bool
 	// instant and inplace are MySQL's reasons against these algorithms, empty if
 	// it gives none.
 	instant, inplace string
-	// wanted: the statement asks for it. only: MySQL has no other way than to copy either.
+	// wanted: the statement's clauses ask for the copy. only: MySQL can only copy, too.
 	wanted, only bool
 }
 
-// The reasons in MySQL's words.
+// The reasons in the words of MySQL's error messages.
 const (
 	reasonTypeInstant = "Need to rebuild the table to change column type"
 	reasonTypeInplace = "Cannot change column type INPLACE"
@@ -111,8 +112,8 @@ const (
 	reasonCopyLocks   = "COPY algorithm requires a lock"
 )
 
-// reasonToCopy returns why a statement copies, nil if it does not: because its actions need it, or because its clauses ask for it. ALGORITHM=COPY
-// does, and so does a lock against others where what would run beside them is the build of an index.
+// reasonToCopy returns why a statement copies the table, nil if it does not: because its actions need it (needsCopy), because of ALGORITHM=COPY, or
+// because LOCK=SHARED or EXCLUSIVE asks that an index is not built online.
 func (c *Call) reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	why := needsCopy(t, actions)
 	if why == nil && c.Algorithm == "COPY" {
@@ -128,7 +129,7 @@ func (c *Call) reasonToCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	return why
 }
 
-// needsCopy returns why the actions need a copy, nil if they do without.
+// needsCopy returns why the actions need a copy of the table, nil if they do not.
 func needsCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	var why *copyReason
 	need := func(r copyReason) {
@@ -172,10 +173,10 @@ func needsCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 			case recomputes(c, &a.Column), a.Column.Generated != nil && movesNames(actions):
 				need(copyReason{conversion: true})
 			case feeds(t, c) && !c.Type.Equal(&a.Column.Type):
-				// What is computed of it may have another type, or other values.
+				// The generated column may get another type, or other values.
 				need(copyReason{conversion: true, instant: reasonTypeInstant, inplace: reasonTypeInplace})
 			case grows(&c.Type, &a.Column.Type) && a.Column.AutoInc == c.AutoInc:
-				// Its entries stay what they are, but the limits of its keys have to be looked at again.
+				// Rows and entries stay the same, but the key length limits of its indexes have to be checked again.
 				if (a.Column.NotNull && !c.NotNull) || indexed(t, c) {
 					need(copyReason{})
 				}
@@ -195,8 +196,8 @@ func needsCopy(t *catalog.Table, actions []AlterSpec) *copyReason {
 	return why
 }
 
-// sharesIndex reports whether a column is in an index which has other columns or
-// is the primary key, and which the statement does not drop by name.
+// sharesIndex reports whether a column is in the primary key, or in an index with
+// other columns, that the statement does not drop by name.
 func sharesIndex(t *catalog.Table, c *catalog.Column, actions []AlterSpec) bool {
 	for _, ix := range t.Indexes {
 		if leaving(ix) || !hasColumn(ix, c.Ordinal) || !ix.Primary && len(ix.Columns) == 1 {
@@ -216,21 +217,21 @@ func indexed(t *catalog.Table, c *catalog.Column) bool {
 	return slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool { return hasColumn(ix, c.Ordinal) })
 }
 
-// grows reports whether to is a string type like from with room for more.
+// grows reports whether to is the same VARCHAR or VARBINARY type as from with a larger length.
 func grows(from, to *types.Type) bool {
 	sized := from.ID == types.TypeVarchar || from.ID == types.TypeVarbinary
 	return sized && from.ID == to.ID && from.Coll == to.Coll && to.Length > from.Length
 }
 
-// sameStored reports whether the rows and index entries that hold values of a
-// type stay the same with another one.
+// sameStored reports whether values of type from have the same stored form in rows
+// and index entries under type to.
 func sameStored(from, to *types.Type) bool {
 	if from.ID != to.ID || from.Unsigned != to.Unsigned || from.Coll != to.Coll {
 		return false
 	}
 	switch {
 	case from.IsInteger():
-		return true // what differs is how it is shown
+		return true // only the display width or ZEROFILL differs
 	case from.ID == types.TypeEnum || from.ID == types.TypeSet:
 		n := len(from.Elems)
 		return len(to.Elems) >= n && slices.Equal(from.Elems, to.Elems[:n])
@@ -238,7 +239,7 @@ func sameStored(from, to *types.Type) bool {
 	return from.Length == to.Length && from.Scale == to.Scale
 }
 
-// refuse answers for ALGORITHM and LOCK clauses that a copy cannot meet.
+// refuse returns the error for ALGORITHM and LOCK clauses that rule out the copy, nil if they allow it.
 func (r *copyReason) refuse(c *Call) error {
 	refused := func(what, reason, try string) error {
 		if reason == "" {
@@ -263,8 +264,8 @@ func (r *copyReason) refuse(c *Call) error {
 	return nil
 }
 
-// changeColumns does what MODIFY, CHANGE and RENAME COLUMN say, to all columns at
-// once, so that two can change names.
+// changeColumns applies MODIFY, CHANGE and RENAME COLUMN to all columns at once, so
+// that two can exchange their names.
 func changeColumns(t *catalog.Table, actions []AlterSpec) error {
 	to := map[*catalog.Column]string{}
 	specs := map[*catalog.Column]*ColumnSpec{}
@@ -307,7 +308,7 @@ func changeColumns(t *catalog.Table, actions []AlterSpec) error {
 	return nil
 }
 
-// changedName returns the column that a names, and the name that it gets.
+// changedName returns the old and the new name of the column that a changes.
 func changedName(a AlterSpec) (from, to string) {
 	if m, ok := a.(ModifyColumn); ok {
 		return m.From, m.Column.Name
@@ -316,7 +317,7 @@ func changedName(a AlterSpec) (from, to string) {
 	return r.From, r.To
 }
 
-// describe gives c the attributes of spec, which has been checked.
+// describe sets the attributes of c from spec, which has been checked.
 func describe(c *catalog.Column, spec *ColumnSpec) {
 	c.Type, c.NotNull, c.AutoInc, c.Default = spec.Type, spec.NotNull || spec.AutoInc, spec.AutoInc, spec.Default
 	c.OnUpdateNow, c.ExplicitCollation, c.Invisible, c.Comment = spec.OnUpdateNow, spec.ExplicitCollation, spec.Invisible, spec.Comment
@@ -326,7 +327,7 @@ func describe(c *catalog.Column, spec *ColumnSpec) {
 	}
 }
 
-// moveColumn does what FIRST and AFTER say. The parts of indexes follow theirs.
+// moveColumn executes FIRST or AFTER, and adjusts the ordinals in the parts of indexes.
 func moveColumn(t *catalog.Table, p placeColumn) error {
 	c, err := columnOf(t, p.name)
 	if err != nil {

@@ -10,28 +10,32 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// nameLocks serialises schema changes by name: a database shared by the changes
-// of its tables and exclusive for its own, a table exclusive, or shared by sessions that have it locked for reading. Statements on
-// tables do not take them. Waiters are served first in, first out.
+// nameLocks serialises schema changes by name. A change of a table locks its
+// database in shared mode (nameChange) and the table exclusively; a change of a
+// database locks that exclusively. LOCK TABLES ... READ locks a table in the mode
+// nameKeep, which several sessions share. Statements that only read or write rows
+// take no name locks. Waiters are served first in, first out.
 //
-// Two names stand for everything: changes share them with each other, and who wants the schema to stay as it is shares them with
-// others who want that.
+// Two global names (globalName, backupName) stand for the whole schema: changes
+// lock them in mode nameChange, and FLUSH TABLES WITH READ LOCK and LOCK INSTANCE
+// in mode nameKeep, so that each kind excludes the other.
 //
-// A statement takes all its names at once in ascending order, so that no two
-// statements wait for each other; it closes gates only afterwards. A session with LOCK TABLES keeps its names, and a RENAME within may wait
-// for one more: lock_wait_timeout ends a cycle that comes of it.
+// A statement locks all its names in ascending order, so that there are no
+// deadlocks, and closes gates only afterwards. A session with LOCK TABLES keeps its
+// names, and a RENAME may wait for one more: lock_wait_timeout ends a deadlock that
+// results.
 type nameLocks struct {
 	mu sync.Mutex
 	// byName is guarded by mu. An entry exists while it is held or waited for.
 	byName map[string]*nameLock
 }
 
-// nameMode says with whom a name is shared: with others of the same mode, and with nobody if it is exclusive.
+// nameMode is the mode of a name lock. Holders of the same mode share a name, except for nameExclusive.
 type nameMode uint8
 
 const (
-	nameChange nameMode = iota // the name's parts change
-	nameKeep                   // nothing of it may change
+	nameChange nameMode = iota // something below the name changes: a table of a database
+	nameKeep                   // nothing may change
 	nameExclusive
 	nameModes
 )
@@ -41,7 +45,7 @@ type nameLock struct {
 	queue []*nameWaiter
 }
 
-// nameWaiter: granted is guarded by nameLocks.mu; ready is closed with it.
+// nameWaiter is an entry of a queue. granted is guarded by nameLocks.mu; ready is closed when it is set.
 type nameWaiter struct {
 	ref     nameRef
 	granted bool
@@ -53,11 +57,11 @@ type nameWaiter struct {
 type nameRef struct {
 	key  string
 	mode nameMode
-	// own is how often the caller itself keeps the name, which does not stand against its changes.
+	// own is how often the caller itself holds the name in mode nameKeep. Those holds do not conflict with its own changes.
 	own int
 }
 
-// The names of everything, which sort before all databases: what FLUSH TABLES WITH READ LOCK keeps, and LOCK INSTANCE FOR BACKUP.
+// The global names, which sort before all databases: FLUSH TABLES WITH READ LOCK holds globalName, LOCK INSTANCE FOR BACKUP holds backupName.
 const (
 	globalName = "\x00"
 	backupName = "\x00\x01"
@@ -81,7 +85,8 @@ func tableRefs(names ...Name) []nameRef {
 	return refs
 }
 
-// lock takes all names and returns the function that releases them.
+// lock locks all names and returns the function that releases them. It returns kvapi.ErrLockTimeout or kvapi.ErrInterrupted with no lock held. It
+// sorts refs in place.
 func (l *nameLocks) lock(refs []nameRef, p catalog.Patience) (release func(), err error) {
 	refs = sortRefs(refs)
 	held := 0
@@ -100,7 +105,7 @@ func (l *nameLocks) lock(refs []nameRef, p catalog.Patience) (release func(), er
 	return release, nil
 }
 
-// sortRefs brings names into the order in which they are taken, each once in its strongest mode.
+// sortRefs sorts names in place into the order in which they are locked, and keeps each once in its strongest mode.
 func sortRefs(refs []nameRef) []nameRef {
 	slices.SortFunc(refs, func(a, b nameRef) int {
 		if c := strings.Compare(a.key, b.key); c != 0 {
@@ -121,7 +126,7 @@ func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 		n = &nameLock{}
 		l.byName[r.key] = n
 	}
-	// Who keeps the name already would wait for itself behind those who wait for it.
+	// A caller that holds the name already must not queue behind waiters that wait for it.
 	if (len(n.queue) == 0 || r.own > 0) && n.free(r) {
 		n.held[r.mode]++
 		l.mu.Unlock()
@@ -148,7 +153,7 @@ func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 		return nil
 	}
 	n.queue = slices.DeleteFunc(n.queue, func(o *nameWaiter) bool { return o == w })
-	l.wake(r.key, n) // those behind may be compatible with the holders
+	l.wake(r.key, n) // later waiters may be compatible with the holders
 	return err
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// rowOrder is ORDER BY of a copy: where no primary key decides about it, rows are read in the order in which they were written.
+// rowOrder is ALTER TABLE … ORDER BY: the order in which a copy writes rows. It shows only in tables without a primary key, which are read in the
+// order of writing.
 type rowOrder struct {
 	columns []*catalog.Column // of the old table
 	desc    []bool
@@ -42,7 +43,7 @@ func (k *copier) orderBy(c *Call, by []OrderColumn) (err error) {
 	return err
 }
 
-// runInOrder copies all rows in the order of k.order. Rows that are equal in it keep that of the old table.
+// runInOrder copies all rows in the order of k.order; the sort is stable.
 func (k *copier) runInOrder(intr *kvapi.Interrupt) error {
 	o := k.order
 	o.sorter = k.e.txns.NewSorter()
@@ -80,10 +81,11 @@ func (k *copier) runInOrder(intr *kvapi.Interrupt) error {
 	return k.write(intr)
 }
 
-// orderSink is the sink that sorts rows.
+// orderSink is the sink that passes rows to the sorter.
 type orderSink copier
 
-// Pair gives the sorter a row under the keys of the columns with its own key behind, and with that and the row as the value.
+// Pair adds a row to the sorter. The sort key is the encoded columns of ORDER BY followed by the row's key; the value is the length of the row's
+// key, that key and the row.
 func (s *orderSink) Pair(key, value []byte) (bool, error) {
 	k := (*copier)(s)
 	o := k.order

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// judgePageRows and judgePageBytes bound the rows that are held at once while they are judged by a new foreign key.
+	// judgePageRows and judgePageBytes bound the rows of one scan of a table that gets a foreign key.
 	judgePageRows  = 1024
 	judgePageBytes = 1 << 20
-	// judgeKnownMax bounds the keys of parents that are remembered to be there.
+	// judgeKnownMax bounds the parent keys that are remembered so that each is looked up once.
 	judgeKnownMax = 1 << 14
 )
 
-// checkReferences judges the rows of t by the foreign keys that next adds, while nobody changes them or those that they refer to.
+// checkReferences checks the rows of t against the foreign keys that its new version next adds. The gates of t and of the parents are closed.
 func (e *Executor) checkReferences(c *Call, t, next *catalog.Table, kin *kinship, intr *kvapi.Interrupt) error {
 	added := addsForeign(t, next)
 	if c.Unchecked || len(added) == 0 {
@@ -29,26 +29,26 @@ func (e *Executor) checkReferences(c *Call, t, next *catalog.Table, kin *kinship
 		if err != nil {
 			return err
 		}
-		if i == 0 { // as in MySQL, which copies the table to find out
+		if i == 0 { // MySQL copies the table for this and reports its rows
 			c.Copied, c.Rows = true, rows
 		}
 	}
 	return nil
 }
 
-// checkCopied is checkReferences for a table that has been copied.
+// checkCopied is checkReferences for the new data of a table that has been copied.
 func (e *Executor) checkCopied(c *Call, k *copier, kin *kinship, intr *kvapi.Interrupt) error {
 	if c.Unchecked || len(addsForeign(k.t, k.next)) == 0 {
 		return nil
 	}
-	if err := e.inTxn(k.job.put); err != nil { // a fence: the reads below find all that was written
+	if err := e.inTxn(k.job.put); err != nil { // a fence: it raises the watermark, at which the check reads, above the copy's commits
 		return err
 	}
 	return e.checkReferences(c, k.t, k.next, kin, intr)
 }
 
-// JudgeReferences returns 1452 for a row of child whose foreign key does not find its row in parent, which is nil if there is no such table, or
-// the number of rows. It reads at the watermark.
+// JudgeReferences returns 1452 if a row of child has no row in parent that its foreign key refers to, and otherwise the number of child's rows.
+// parent is nil if the table does not exist: then every reference that is not NULL is an error. It reads at the watermark.
 func JudgeReferences(txns *txn.Manager, child *catalog.Table, key *catalog.ForeignKey, parent *catalog.Table, intr *kvapi.Interrupt) (rows uint64, err error) {
 	j := &referenceJudge{known: map[string]bool{}}
 	cols := child.Ordinals(key)
@@ -85,20 +85,20 @@ func JudgeReferences(txns *txn.Manager, child *catalog.Table, key *catalog.Forei
 	return j.rows, nil
 }
 
-// orphanError is 1452.
+// orphanError returns 1452 (ER_NO_REFERENCED_ROW_2).
 func orphanError(child *catalog.Table, key *catalog.ForeignKey) error {
 	return types.Errorf(types.ErNoReferencedRow2, table.ForeignKeyText(child, key))
 }
 
-// referenceJudge is a sink that collects the keys of parents to look for.
+// referenceJudge is a sink that collects the parent keys to look up.
 type referenceJudge struct {
 	reader table.Reader
 	row    []types.Value
-	match  *table.Match // nil: there is no parent
-	known  map[string]bool
-	wanted [][]byte
+	match  *table.Match    // nil: there is no parent
+	known  map[string]bool // parent keys that were looked up already, or are in wanted
+	wanted [][]byte        // parent keys to look up after this page
 	rows   uint64
-	orphan bool
+	orphan bool // a row cannot have a parent row
 }
 
 // Pair implements kvapi.Sink.

@@ -23,7 +23,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// reopen opens another executor behind one that is closed. It resumes the stored jobs; destroy may be nil.
+// reopen opens another executor after one was closed. It resumes the stored jobs; destroy may be nil.
 func (n *node) reopen(destroy func(kvapi.Span, clock.Timestamp) (bool, error)) {
 	n.tb.Helper()
 	var err error
@@ -31,7 +31,7 @@ func (n *node) reopen(destroy func(kvapi.Span, clock.Timestamp) (bool, error)) {
 	n.must(err)
 }
 
-// edit changes a table's descriptor in the catalog, as nothing but an older build or a fault does.
+// edit changes a table's descriptor in the catalog directly, to what an older version of the program or a fault would leave.
 func (n *node) edit(tab string, change func(*catalog.Table)) {
 	n.tb.Helper()
 	next := n.table(tab).Clone()
@@ -40,8 +40,8 @@ func (n *node) edit(tab string, change func(*catalog.Table)) {
 	n.must(n.cat.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil))
 }
 
-// halfBuilt takes a public index back to the state of a build that a crash has interrupted, with a job whose record has fields
-// besides those of every job. The executor that is open does not know of it.
+// halfBuilt puts a public index into the state of a build that a crash has interrupted, with a stored job whose record has the given fields besides
+// those of every job. The open executor does not know the job.
 func (n *node) halfBuilt(tab, index string, state catalog.SchemaState, fields map[string]any) {
 	n.tb.Helper()
 	next := n.table(tab).Clone()
@@ -92,7 +92,7 @@ func TestTruncateBeforeResumedBuild(t *testing.T) {
 	n.dropLater("x")
 	n.ex.Close()
 	n.halfBuilt("b", "i", catalog.StateWriteOnly, map[string]any{"checkpoint": rowKeyOf(n.table("b"), 769), "rows": 768})
-	// The job of x is ahead of the build until TRUNCATE is through.
+	// The job of x runs before the build and delays it until TRUNCATE has ended.
 	gate := make(chan struct{})
 	n.reopen(func(s kvapi.Span, ts clock.Timestamp) (bool, error) {
 		<-gate
@@ -110,8 +110,8 @@ func TestTruncateBeforeResumedBuild(t *testing.T) {
 	}
 }
 
-// TestResumedBuildWaits: a resumed build that waits for a session, at a barrier or at a row, holds up neither the data of other
-// tables that is to be freed nor a change of its own table.
+// TestResumedBuildWaits: a resumed build that waits for a session, at a barrier or at a row, delays neither the deletion of other tables' data nor a
+// schema change of its own table.
 func TestResumedBuildWaits(t *testing.T) {
 	for _, state := range []catalog.SchemaState{catalog.StateDeleteOnly, catalog.StateWriteOnly} {
 		t.Run(state.String(), func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestResumedBuildWaits(t *testing.T) {
 			if got := n.count(table.DataSpan(x)); got != 0 {
 				t.Fatalf("%d keys of x are left", got)
 			}
-			// The row goes first: its lock is of the old key space and would be that of a dropped one.
+			// The row's lock is released first: it is in the key space that will be dropped.
 			tx.Rollback()
 			n.must(n.ex.TruncateTable(&ddl.Call{Self: u, LockWait: lockWait}, name("b")))
 			u.Release()
@@ -158,7 +158,7 @@ func TestResumedBuildWaits(t *testing.T) {
 	}
 }
 
-// TestResumedBuildInSlices: the worker looks after its other jobs between the slices of a build.
+// TestResumedBuildInSlices: the worker runs its other jobs between the slices of a build.
 func TestResumedBuildInSlices(t *testing.T) {
 	defer ddl.SetBuildSlice(time.Nanosecond)()
 	n := openNode(t, nil)
@@ -170,7 +170,7 @@ func TestResumedBuildInSlices(t *testing.T) {
 	n.dropLater("x")
 	n.ex.Close()
 	n.halfBuilt("b", "i", catalog.StateWriteOnly, nil)
-	// A session that uses the table keeps the build from taking all rows at once.
+	// While a session uses the table the build cannot close the gate and index all rows at once.
 	if n.use.Enter(n.table("b"), catalog.UseRead) != catalog.Entered {
 		t.Fatal()
 	}
@@ -189,7 +189,7 @@ func TestResumedBuildInSlices(t *testing.T) {
 	}
 }
 
-// TestResumedBuildOnFullDisk: a resumed build goes on from what is written, at whichever of its commits the disk was full.
+// TestResumedBuildOnFullDisk: a resumed build continues after what is written, whichever of its commits found the disk full.
 func TestResumedBuildOnFullDisk(t *testing.T) {
 	var failed atomic.Int64
 	for nth := int64(1); nth <= 5; nth++ {
@@ -197,7 +197,7 @@ func TestResumedBuildOnFullDisk(t *testing.T) {
 		writes.Store(math.MinInt64)
 		space := &testkit.SpaceFS{FS: engine.NewMemFS()}
 		space.Free.Store(1 << 30)
-		// The write that meets the full disk is tried again with success; those after it are refused.
+		// The write that finds the disk full is repeated with success; those after it are refused.
 		hook := &testkit.HookFS{FS: space, OnWrite: func(name string, _ int) error {
 			if testkit.IsWAL(name) && writes.Add(1) == nth {
 				return syscall.ENOSPC
@@ -243,7 +243,7 @@ func (f onWrite) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestDropOfResumedBuild: what drops an index, or its only column, ends its build, which has no session that one could kill.
+// TestDropOfResumedBuild: a statement that drops an index, or its only column, ends the worker's build of it, for which there is no session to KILL.
 func TestDropOfResumedBuild(t *testing.T) {
 	defer ddl.SetBuildSlice(time.Millisecond)()
 	drops := map[string][]ddl.AlterSpec{
@@ -289,7 +289,7 @@ func TestDropOfResumedBuild(t *testing.T) {
 				}
 				tx.Rollback()
 				u.Release()
-				// What the removal has left to do survives a crash.
+				// The rest of the removal survives a crash.
 				fs := n.fs.CrashClone(engine.CrashConfig{})
 				n.close(false)
 				n = openNode(t, fs)
@@ -303,7 +303,7 @@ func TestDropOfResumedBuild(t *testing.T) {
 	}
 }
 
-// TestCancel: a build that goes on in the background is undone when it is cancelled; other jobs are not to be cancelled here.
+// TestCancel: a build by the worker is undone when it is cancelled; Cancel refuses other jobs.
 func TestCancel(t *testing.T) {
 	for _, state := range []catalog.SchemaState{catalog.StateDeleteOnly, catalog.StateWriteOnly} {
 		n := openNode(t, nil)
@@ -350,7 +350,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelOfRebuild: the build of an index that a user has had for long is not cancelled.
+// TestCancelOfRebuild: Cancel refuses the rebuild of a stale index, which the user had before.
 func TestCancelOfRebuild(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -383,7 +383,8 @@ func TestCancelOfRebuild(t *testing.T) {
 	}
 }
 
-// TestBuildKeysNoAutoIncrement: the AUTO_INCREMENT column keeps its last public key, though another is being built: that may be cancelled.
+// TestBuildKeysNoAutoIncrement: the last public key of the AUTO_INCREMENT column can't be dropped while another is being built: that build may be
+// cancelled.
 func TestBuildKeysNoAutoIncrement(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -412,8 +413,8 @@ func TestBuildKeysNoAutoIncrement(t *testing.T) {
 	n.must(n.ex.AlterTable(&ddl.Call{}, name("b"), actions))
 }
 
-// TestLeavingIndexOfOlderBuild: an index that a former build has left write-only, though its name was free already, goes by way of
-// delete-only.
+// TestLeavingIndexOfOlderBuild: an index that an older version of the program has left write-only with its name free already becomes delete-only
+// before it is removed.
 func TestLeavingIndexOfOlderBuild(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)

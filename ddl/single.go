@@ -9,9 +9,9 @@ import (
 	"github.com/pandodb/pando/txn"
 )
 
-// checkSingles returns the 1062 of a single index among those that an ALTER is
-// about to build if t has more rows already. Its build could not succeed, and
-// would keep others from writing rows as long as it took.
+// checkSingles returns 1062 if t has more than one row and one of the indexes that
+// an ALTER is about to build can hold only one (see single). The build would fail
+// anyhow, after it had refused other sessions' rows for as long as it took.
 func (e *Executor) checkSingles(t *catalog.Table, add []*catalog.Index, intr *kvapi.Interrupt) error {
 	for _, ix := range add {
 		if !single(ix) {
@@ -37,9 +37,9 @@ func (e *Executor) checkSingles(t *catalog.Table, add []*catalog.Index, intr *kv
 	return nil
 }
 
-// single reports whether an index that an ALTER adds has room for one of the
-// rows that are there: it is unique, and all of its columns come with the ALTER
-// and hold the same in every row.
+// single reports whether an index that an ALTER adds can hold only one of the
+// existing rows: it is unique, and all its columns are added by the same ALTER, so
+// that all existing rows have the same values, which are not NULL.
 func single(ix *catalog.Index) bool {
 	for i := range ix.Columns {
 		if c := ix.Columns[i].Added; c == nil || c.OriginalNull {
@@ -49,7 +49,7 @@ func single(ix *catalog.Index) bool {
 	return ix.Unique
 }
 
-// secondRow is a sink that ends with the second row.
+// secondRow is a sink that stops at the second row.
 type secondRow struct {
 	entries *table.EntryBuilder
 	rows    int

@@ -22,7 +22,7 @@ type ColumnSpec struct {
 	AutoInc bool
 	// Default is nil when no DEFAULT clause was written.
 	Default *catalog.Default
-	// NoDefault is a nullable column that has no default, not even NULL: it is like one whose default was dropped.
+	// NoDefault marks a nullable column without any default, not even NULL, as after ALTER COLUMN … DROP DEFAULT.
 	NoDefault         bool
 	OnUpdateNow       bool
 	ExplicitCollation bool
@@ -34,8 +34,8 @@ type ColumnSpec struct {
 	// not a literal: CURRENT_TIMESTAMP or an expression, evaluated once by the
 	// session. Ignored otherwise.
 	Original types.Value
-	// PerRow says that existing rows each get a value of their own of the default, an expression over columns or of chance: the table is
-	// copied, and JudgeCopy computes it.
+	// PerRow marks a column of ADD COLUMN whose default is an expression that is not constant (over other columns, or nondeterministic): it is
+	// evaluated for each existing row. The table is copied, and JudgeCopy computes the values.
 	PerRow bool
 	// First and After place the column in ADD COLUMN.
 	First bool
@@ -49,10 +49,11 @@ type IndexColumnSpec struct {
 	PrefixLen int
 	HasPrefix bool
 	Desc      bool
-	// Expr is set for an expression, for which a hidden column comes with the
-	// index. Column is then empty.
+	// Expr is set for a part that is an expression: the index gets a hidden
+	// generated column for it. Column is then empty.
 	Expr *catalog.Generated
-	// hidden is the column of a part that was one of an expression before.
+	// hidden is set in specs of existing indexes (specOf): the hidden column of a
+	// part that is an expression.
 	hidden *catalog.Column
 }
 
@@ -65,8 +66,8 @@ type IndexSpec struct {
 	Invisible       bool
 	Using           string
 	Comment         string
-	// Generated marks the index that a foreign key brings along, unless another
-	// one serves it.
+	// Generated marks an index that is added for a foreign key; it is left out if
+	// another index makes it redundant.
 	Generated bool
 }
 
@@ -75,8 +76,8 @@ type ForeignKeySpec struct {
 	Name    string // empty: automatic
 	Columns []string
 	Parent  catalog.TableName
-	// RefColumns is nil where the statement names none: they are those of the
-	// parent's primary key.
+	// RefColumns is nil where the statement names none: then they are the columns
+	// of the parent's primary key.
 	RefColumns         []string
 	OnDelete, OnUpdate catalog.RefAction
 	Match              string // FULL or PARTIAL, otherwise empty
@@ -111,8 +112,8 @@ type (
 	DropColumn struct{ Name string }
 	// RenameColumn is RENAME COLUMN.
 	RenameColumn struct{ From, To string }
-	// ModifyColumn is MODIFY and, with another name in Column, CHANGE. Where rows
-	// are to hold something else, the table is copied.
+	// ModifyColumn is MODIFY and, with another name in Column, CHANGE. If the stored
+	// form of rows changes, the table is copied.
 	ModifyColumn struct {
 		From   string
 		Column ColumnSpec
@@ -140,16 +141,16 @@ type (
 	}
 	// RenameTo is RENAME TO; the last of several counts.
 	RenameTo struct{ To Name }
-	// SetAutoIncrement is AUTO_INCREMENT = n: the next id is that, or the one after the largest if there are rows with n or more.
+	// SetAutoIncrement is AUTO_INCREMENT = n: the next id is n, or the largest id of the rows plus one if that is more.
 	SetAutoIncrement struct{ Next uint64 }
-	// SetOrder is ORDER BY: the table is copied, and rows without a primary key are written in the order of these columns, which are those of
-	// the table as it was. Without columns it only copies.
+	// SetOrder is ORDER BY: the table is copied, and the rows of a table without a primary key are written in the order of these columns, by their
+	// names before the statement. Without columns it only copies.
 	SetOrder struct{ Columns []OrderColumn }
 	// SetComment is COMMENT = '…'.
 	SetComment struct{ Comment string }
-	// SetCollation is DEFAULT CHARSET/COLLATE: it concerns new columns only.
+	// SetCollation is DEFAULT CHARSET/COLLATE: it affects new columns only.
 	SetCollation struct{ Coll types.CollationID }
-	// AddCheck is ADD CHECK. Existing rows are the affair of Call.JudgeRows.
+	// AddCheck is ADD CHECK. Existing rows are checked by Call.JudgeRows.
 	AddCheck struct{ Check catalog.Check }
 	// DropCheck is DROP CHECK, or DROP CONSTRAINT of a check.
 	DropCheck struct{ Name string }
@@ -195,22 +196,23 @@ type OrderColumn struct {
 // RenamePair is one pair of RENAME TABLE.
 type RenamePair struct{ From, To Name }
 
-// Call is what one statement brings along. The session has committed its open
-// transaction and released its Use before.
+// Call is the context of one statement. Before the call, the session has committed
+// its open transaction and released its Use. Not safe for concurrent use.
 type Call struct {
-	// LockWait is lock_wait_timeout, the most a statement waits at a time for
-	// users of its tables or for other DDL; 0 means one year, MySQL's default.
-	LockWait  time.Duration
+	// LockWait is lock_wait_timeout: it bounds each single wait for users of tables
+	// or for other DDL. 0 means one year, MySQL's default.
+	LockWait time.Duration
+	// Interrupt ends all waits and loops of the statement: KILL and shutdown.
 	Interrupt *kvapi.Interrupt
 	// Self is the session's own Use, which is not waited for. May be nil.
 	Self *catalog.Use
-	// Held are the locks that the session keeps; nil if there can be none.
+	// Held are the locks that the session holds across statements; nil if it can have none.
 	Held *Held
 	// Warn receives notes and warnings (IF EXISTS). May be nil.
 	Warn func(level types.Level, number uint16, args ...any)
 	// Text is the statement, for job listings.
 	Text string
-	// Check judges the expressions of a table's next version, which mean nothing to this package. old is nil for a new table. May be nil.
+	// Check validates the expressions of a table's new version, which this package cannot evaluate. old is nil for a new table. May be nil.
 	Check func(old, next *catalog.Table) error
 	// Derive sets the type of a hidden column, one of t's, to that of its expression. index is the name of its index.
 	Derive func(t *catalog.Table, hidden *catalog.Column, index string) error
@@ -219,18 +221,18 @@ type Call struct {
 	Unchecked, LooseParents bool
 	// Algorithm and Lock are ALTER TABLE's clauses in upper case, or empty.
 	Algorithm, Lock string
-	// Context converts the values of rows that an ALTER TABLE copies, and takes
-	// their warnings. nil is strict and keeps none.
+	// Context is used to convert the values of rows that an ALTER TABLE copies, and
+	// receives the warnings. nil means strict mode without warnings.
 	Context *types.Context
-	// Copied is set if an ALTER TABLE has copied the table; Rows is then how many
-	// rows it reports, none where MySQL would not have copied them.
+	// Copied is set by the executor if an ALTER TABLE has copied the table; Rows is
+	// then the number of rows to report, 0 where MySQL would not have copied it.
 	Copied bool
 	Rows   uint64
-	// JudgeRows judges the rows of a table by the constraints that its next version has and it has not, while nobody writes them. May be nil.
+	// JudgeRows checks the rows of a table against the constraints that its version next adds to those of old, while nobody writes them. May be nil.
 	JudgeRows func(old, next *catalog.Table) error
-	// JudgeCopy returns what judges the rows that a copy makes by all enforced constraints of the new table, or nil if it has none. A row has a
-	// value for each of its columns, by ordinal, valid during the call; generated columns and new ones with a DEFAULT expression get theirs by
-	// it. It may itself be nil, for tables without any of these.
+	// JudgeCopy returns a function that is called for each row of a copy: it computes generated columns and new columns with a DEFAULT expression in
+	// the row, and checks all enforced constraints of the new table. It returns nil if the new table has none of these. The row has a value for each
+	// column of next, by ordinal; it and its values are valid during the call. JudgeCopy may be nil, for tables without any of these.
 	JudgeCopy func(old, next *catalog.Table) (judge func(row []types.Value) error, err error)
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 // rebuildStale replaces every secondary index whose entries were written with
-// another key encoding or other collation weights than this version has: it
-// would be searched in the wrong order. The new index has a new id and is built
-// by the worker; until then plans do without. A primary key can't be replaced
-// this way, so such a node refuses to start. Called by Open, before any session.
+// another key encoding or other collation weights than this version's: searches
+// would use the wrong order. The new index has a new id and is built by the worker;
+// until then plans do not use it. A primary key can't be replaced this way: the
+// node then refuses to start. Called by Open, before any session.
 func (e *Executor) rebuildStale() error {
 	snap := e.catalog.Current()
 	for _, d := range snap.Databases() {
@@ -44,7 +44,7 @@ func (e *Executor) rebuildIndexes(t *catalog.Table, stale []*catalog.Index) erro
 		free.rec.IndexID = ix.ID
 		jobs = append(jobs, free)
 		if ix.State != catalog.StatePublic {
-			continue // half built or half dropped: nobody was promised it
+			continue // half built or half dropped: it is removed without a replacement
 		}
 		fresh := *ix
 		fresh.Columns = slices.Clone(ix.Columns)

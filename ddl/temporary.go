@@ -18,29 +18,29 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// temporaryPause is how long the data of temporary tables that have ended wait for those of others, to be deleted together: a deletion of
-// a range costs every later read a little, until it is compacted.
+// temporaryPause is the delay between the end of a temporary table and the deletion of its data, so that the data of several tables is deleted by one
+// range deletion: each slows down later reads a little until it is compacted.
 const temporaryPause = time.Second
 
-// temporaries are the temporary tables of this node. The sessions have their descriptors; what is here frees their data.
+// temporaries keeps account of the temporary tables of this node, to free their data. Their descriptors belong to the sessions.
 type temporaries struct {
 	bytes atomic.Int64 // of all
 
 	mu sync.Mutex
-	// live are the physical ids in use, gone those that rows were written under and whose data are there still. Guarded by mu.
+	// live are the physical ids in use, gone those of ended tables whose data is not deleted yet. Guarded by mu.
 	live, gone map[uint64]bool
-	since      time.Duration // of the oldest in gone
+	since      time.Duration // clock.Mono when the first of gone was added; guarded by mu
 }
 
-// TemporaryTables returns how many temporary tables there are on this node, and the bytes of their keys and values.
+// TemporaryTables returns the number of temporary tables on this node, and the bytes of their keys and values. Safe for concurrent use.
 func (e *Executor) TemporaryTables() (tables int, bytes int64) {
 	e.temporary.mu.Lock()
 	defer e.temporary.mu.Unlock()
 	return len(e.temporary.live), e.temporary.bytes.Load()
 }
 
-// CreateTemporary makes a temporary table, which only its session knows: there is nothing to store, to lock or to wait for. bytesMax
-// bounds its data.
+// CreateTemporary makes a temporary table. Only its session knows the descriptor, so nothing is stored in the catalog and nothing is locked.
+// bytesMax bounds the bytes of its keys and values.
 func (e *Executor) CreateTemporary(c *Call, spec *TableSpec, bytesMax int64) (*catalog.Table, error) {
 	if err := checkSchemaAccess(spec.Schema); err != nil {
 		return nil, err
@@ -73,9 +73,9 @@ func (e *Executor) CreateTemporary(c *Call, spec *TableSpec, bytesMax int64) (*c
 	return t, nil
 }
 
-// beginTemporary gives a table, or a version of one, an empty key space of its own.
+// beginTemporary gives a temporary table, or a new version of one, a new, empty key space.
 func (e *Executor) beginTemporary(t *catalog.Table, bytesMax int64) error {
-	e.temporary.mu.Lock() // a larger id never comes before a smaller one: see runs
+	e.temporary.mu.Lock() // an id must be in live before a larger one is given: see runs
 	defer e.temporary.mu.Unlock()
 	id, err := e.catalog.NextTemporaryID()
 	if err != nil {
@@ -90,7 +90,8 @@ func (e *Executor) beginTemporary(t *catalog.Table, bytesMax int64) error {
 	return nil
 }
 
-// DropTemporary ends a temporary table, or a key space that one has had. The session has no transaction any more that wrote to it.
+// DropTemporary ends a temporary table, or the old key space of one; the worker deletes its data later. The session must have no open transaction that
+// wrote to it.
 func (e *Executor) DropTemporary(t *catalog.Table) {
 	e.ids.ForgetTemporary(t)
 	m := &e.temporary
@@ -120,8 +121,8 @@ func (e *Executor) TruncateTemporary(t *catalog.Table) (*catalog.Table, error) {
 	return next, nil
 }
 
-// AlterTemporary returns the next version of a temporary table after the actions of an ALTER TABLE. All but a change of its name copies the
-// rows, as in MySQL; the old version is the caller's to drop, or to keep after an error.
+// AlterTemporary returns the version of a temporary table after the actions of an ALTER TABLE. As in MySQL, every action but RENAME copies the rows.
+// The caller drops the old version, or keeps it after an error.
 func (e *Executor) AlterTemporary(c *Call, t *catalog.Table, actions []AlterSpec) (next *catalog.Table, err error) {
 	var to *RenameTo
 	var rest []AlterSpec
@@ -157,7 +158,7 @@ func (e *Executor) AlterTemporary(c *Call, t *catalog.Table, actions []AlterSpec
 	return next, nil
 }
 
-// copyTemporary writes the rows of a temporary table anew.
+// copyTemporary copies the rows of a temporary table into a new key space.
 func (e *Executor) copyTemporary(c *Call, t *catalog.Table, actions []AlterSpec) (*catalog.Table, error) {
 	actions, err := complete(t, actions)
 	if err != nil {
@@ -182,13 +183,13 @@ func (e *Executor) copyTemporary(c *Call, t *catalog.Table, actions []AlterSpec)
 	return next, nil
 }
 
-// temporarySpan holds the data of all temporary tables with ids from first up to last.
+// temporarySpan returns the span of the data of all temporary tables with physical ids from first to last, both included.
 func temporarySpan(first, last uint64) kvapi.Span {
 	return kvapi.Span{Start: keys.TablePrefix(nil, first), End: keys.TablePrefix(nil, last+1)}
 }
 
-// freeTemporary deletes the data of temporary tables that have ended. Tables between which there is none that lives go together. It reports
-// whether there is more to do.
+// freeTemporary deletes the data of temporary tables that have ended, with one range deletion for adjacent ids (see runs). It reports whether there
+// is more to do.
 func (e *Executor) freeTemporary() (more bool) {
 	m := &e.temporary
 	m.mu.Lock()
@@ -219,7 +220,7 @@ func (e *Executor) freeTemporary() (more bool) {
 	return false
 }
 
-// runs returns the spans that cover the data of gone tables and of none that lives.
+// runs returns the fewest spans that cover the data of all gone tables and of no live one. Ids that will be given later are above all of these.
 func runs(gone, live map[uint64]bool) []kvapi.Span {
 	type mark struct {
 		id   uint64
@@ -247,8 +248,8 @@ func runs(gone, live map[uint64]bool) []kvapi.Span {
 	return spans
 }
 
-// dropLeftovers deletes what a crash, the last stop, or another node of the cluster that was the gateway before, has left of temporary
-// tables. Called by Open, before any session: of a cluster, too, one node at a time executes SQL, and the ids of all come from one counter.
+// dropLeftovers deletes data of temporary tables left by a crash, by the last stop, or by another node that was the gateway of the cluster before.
+// Called by Open, before any session. That is safe in a cluster too, because one node at a time executes SQL.
 func (e *Executor) dropLeftovers() error {
 	first, end := catalog.TemporaryIDs()
 	span := temporarySpan(first, end-1)
@@ -266,7 +267,7 @@ func (e *Executor) dropLeftovers() error {
 	_, err := e.destroy(span, 0)
 	if errors.Is(err, kvapi.ErrDiskFull) {
 		e.log.Warn("data of temporary tables of before are not deleted", "error", err)
-		return nil // no reason not to start: nobody can read them, and the next start tries again
+		return nil // the node starts anyway: nobody can read the data, and the next start tries again
 	}
 	if err != nil {
 		return fmt.Errorf("ddl: delete temporary tables of before: %w", err)
@@ -274,7 +275,7 @@ func (e *Executor) dropLeftovers() error {
 	return nil
 }
 
-// anyPair is a sink that notes that there is a pair.
+// anyPair is a sink that becomes true if there is a pair.
 type anyPair bool
 
 func (f *anyPair) Pair(_, _ []byte) (bool, error) {

@@ -18,8 +18,8 @@ func (p *pairs) Pair(_, _ []byte) (bool, error) {
 	return true, nil
 }
 
-// TestTemporaryLeftovers: the next gateway of a cluster deletes what the temporary tables of one that died have left, and what that had
-// committed there and not finished yet.
+// TestTemporaryLeftovers: the next gateway of a cluster deletes the data that temporary tables of a dead one have left, also of commits that the dead
+// one has not finished.
 func TestTemporaryLeftovers(t *testing.T) {
 	n := openNode(t, nil)
 	defer n.close(true)
@@ -29,7 +29,7 @@ func TestTemporaryLeftovers(t *testing.T) {
 	tx := n.txns.Begin(txn.Options{})
 	n.must(tx.Put(key(1), []byte("finished")))
 	n.must(tx.Commit())
-	n.must(n.store.Split(key(2))) // behind a region in which something is found
+	n.must(n.store.Split(key(2))) // another region after one in which data is found
 	const unfinished = 3
 	for id := range uint64(unfinished) {
 		at := n.store.Regions()[len(n.store.Regions())-1]

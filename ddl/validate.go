@@ -15,7 +15,7 @@ const (
 	nameCharsMax         = 64
 	columnsMax           = 1017 // InnoDB's
 	indexesMax           = 64
-	leavingMax           = 64 // ours: indexes on their way out, which writers still keep
+	leavingMax           = 64 // ours: indexes being removed, from which writers still delete entries
 	indexPartsMax        = 16
 	indexBytesMax        = 3072
 	rowBytesMax          = 65535
@@ -25,8 +25,8 @@ const (
 	bitLengthMax         = 64
 )
 
-// badName reports names that MySQL refuses whatever they name: empty, with a
-// trailing space, or with characters outside the basic multilingual plane.
+// badName reports whether MySQL refuses a name for every kind of object: if it is
+// empty, has a trailing space, or characters outside the basic multilingual plane.
 func badName(name string) bool {
 	if name == "" || strings.HasSuffix(name, " ") || !utf8.ValidString(name) {
 		return true
@@ -81,19 +81,19 @@ func checkIndexName(name string) error {
 	return nil
 }
 
-// The names of indexes that no statement finds, before their own id or another's.
+// The prefixes of internal index names, before the id of the index or of another.
 const (
 	droppingPrefix  = "#dropping-"
 	replacingPrefix = "#replacing-"
 )
 
-// droppingName is what an index is called once no statement finds it any more.
+// droppingName is the internal name of an index that is being removed.
 func droppingName(ix *catalog.Index) string { return fmt.Sprint(droppingPrefix, ix.ID) }
 
-// replacingName is what an index is called that is built to take old's name.
+// replacingName is the internal name, during its build, of an index that will get old's name.
 func replacingName(old *catalog.Index) string { return fmt.Sprint(replacingPrefix, old.ID) }
 
-// internalName reports whether a name may be one of those, in any case.
+// internalName reports whether a name has the form of an internal index name, in upper or lower case.
 func internalName(name string) bool {
 	name = strings.ToLower(name)
 	for _, prefix := range []string{droppingPrefix, replacingPrefix} {
@@ -105,14 +105,15 @@ func internalName(name string) bool {
 	return false
 }
 
-// leaving reports whether ix is on its way out. The state alone does not tell:
-// it is that of a build, too.
+// leaving reports whether ix is being removed. The state alone does not tell: an
+// index that is being built has the same states.
 func leaving(ix *catalog.Index) bool {
 	return ix.State != catalog.StatePublic && ix.Name == droppingName(ix)
 }
 
-// checkRoom refuses an index more than a table may have. Those that leave are
-// none of the user's, but each costs writers as much.
+// checkRoom returns 1069 if a table cannot have another index. Up to leavingMax
+// indexes that are being removed do not count: statements do not see them, but
+// writers still maintain them.
 func checkRoom(t *catalog.Table) error {
 	out := 0
 	for _, ix := range t.Indexes {
@@ -216,7 +217,7 @@ func checkType(c *ColumnSpec) error {
 
 func checkMembers(c *ColumnSpec) error {
 	t := &c.Type
-	seen := make(map[string]struct{}, len(t.Elems)) // by their keys: there may be 65,535
+	seen := make(map[string]struct{}, len(t.Elems)) // by sort key: comparing pairs of up to 65,535 members would take too long
 	var key []byte
 	for _, a := range t.Elems {
 		key = types.AppendSortKey(key[:0], []byte(a), t.Coll)
@@ -228,7 +229,8 @@ func checkMembers(c *ColumnSpec) error {
 	return nil
 }
 
-// keyBytes is the size of a key part as MySQL counts it for its limit.
+// keyBytes is the size of a key part in bytes as MySQL counts it for its limits. prefix is in characters, or bytes of a binary string; 0 is the
+// whole column.
 func keyBytes(t *types.Type, prefix int) int64 {
 	if !t.IsStringType() {
 		return int64(t.FixedBytes())
@@ -242,8 +244,8 @@ func keyBytes(t *types.Type, prefix int) int64 {
 	return int64(prefix)
 }
 
-// checkRowSize enforces MySQL's limit on the declared row size (1118). A row has a bit for each column that can be NULL, and one that says whether
-// it is deleted if all its columns are of fixed length.
+// checkRowSize enforces MySQL's limit on the declared row size (1118). As in MySQL, each nullable column counts a bit, and a table with only columns
+// of fixed length counts one more, for the delete mark.
 func checkRowSize(t *catalog.Table) error {
 	total, bits, fixed := int64(0), 0, true
 	for _, c := range t.Columns {

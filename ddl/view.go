@@ -11,12 +11,12 @@ type ViewSpec struct {
 	Name
 	Columns []ColumnSpec // of the query's result
 	View    *catalog.View
-	// Replace takes the place of a view of that name; Must says that there has to be one (ALTER VIEW).
+	// Replace: an existing view is replaced. Must: there must be one (ALTER VIEW).
 	Replace, Must bool
 	IfNotExists   bool
 }
 
-// CreateView creates a view or replaces one. Plans that read the old one are made anew, as after any schema change.
+// CreateView creates a view or replaces one. As after any schema change, plans that used the old version are made again.
 func (e *Executor) CreateView(c *Call, spec *ViewSpec) error {
 	if err := checkSchemaAccess(spec.Schema); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (e *Executor) CreateView(c *Call, spec *ViewSpec) error {
 	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{t}, Fresh: true}, nil)
 }
 
-// replaceView publishes a new version of a view, whose columns are new ones.
+// replaceView publishes a new version of a view. All its columns get new ids.
 func (e *Executor) replaceView(old *catalog.Table, spec *ViewSpec, p catalog.Patience) error {
 	next := old.Clone()
 	next.Columns, next.Layouts, next.View = nil, nil, spec.View
@@ -85,7 +85,7 @@ func (e *Executor) replaceView(old *catalog.Table, spec *ViewSpec, p catalog.Pat
 	return e.catalog.Apply(&catalog.Change{PutTables: []*catalog.Table{next}}, nil)
 }
 
-// DropViews drops views, all or none. Missing ones are 1051, or a note each with ifExists; tables are 1347.
+// DropViews drops all views or, on error, none. It returns 1051 for missing views and 1347 for tables; with ifExists each of these is a note.
 func (e *Executor) DropViews(c *Call, names []Name, ifExists bool) error {
 	p := c.patience()
 	release, err := e.lockNames(c, tableRefs(names...), p)

@@ -13,17 +13,18 @@ import (
 )
 
 const (
-	// workerRetry is the pause before a job that could not proceed (a snapshot
-	// still reads the data, a session still uses the table) is tried again.
+	// workerRetry is the pause before the next attempt of a job that could not
+	// proceed (a snapshot still reads the data, a session still uses the table).
 	workerRetry = 200 * time.Millisecond
-	// workerPatience bounds one attempt at a barrier, so that one busy table
-	// does not hold up the others.
+	// workerPatience bounds the wait of one attempt at a barrier, so that a busy
+	// table does not delay the jobs of others.
 	workerPatience = 100 * time.Millisecond
 )
 
-// worker is the executor's only goroutine. It frees the data of dropped tables,
-// temporary ones too, and indexes, finishes removals of indexes that a statement left behind, and
-// resumes the jobs found at open. It is started by Open and ended by Close.
+// worker is the state of the executor's only goroutine (Executor.work). It frees
+// the data of dropped tables, temporary tables and indexes, finishes the removals of
+// indexes that statements left to it, and resumes the jobs found at open. It is
+// started by Open and ended by Close.
 type worker struct {
 	mu sync.Mutex
 	// queue is guarded by mu.
@@ -31,7 +32,7 @@ type worker struct {
 	wake  chan struct{} // capacity 1
 	stop  chan struct{}
 	done  chan struct{}
-	// interrupt ends whatever the worker waits for.
+	// interrupt ends the waits of the worker at shutdown.
 	interrupt kvapi.Interrupt
 }
 
@@ -78,7 +79,7 @@ func (e *Executor) enqueue(jobs ...*job) {
 	e.wakeWorker()
 }
 
-// wakeWorker makes the worker's next round begin at once.
+// wakeWorker starts the worker's next round without the pause.
 func (e *Executor) wakeWorker() {
 	select {
 	case e.worker.wake <- struct{}{}:
@@ -126,8 +127,8 @@ func (e *Executor) work() {
 	}
 }
 
-// attempt runs a job as far as it gets. Errors are logged and the job is tried
-// again: nobody waits for it.
+// attempt runs a job as far as possible and reports whether it is done. The caller
+// logs errors and tries again later.
 func (e *Executor) attempt(j *job) (done bool, err error) {
 	if kind := e.kindOf(j); kind == jobDestroy || kind == jobCopy {
 		done, err = e.runDestroy(j)
@@ -135,12 +136,12 @@ func (e *Executor) attempt(j *job) (done bool, err error) {
 		done, err = e.resumeIndex(j)
 	}
 	if errors.Is(err, kvapi.ErrLockTimeout) || errors.Is(err, kvapi.ErrInterrupted) {
-		err = nil // a session still uses the table, or we are closing
+		err = nil // a session still uses the table, or the executor is closing
 	}
 	return done, err
 }
 
-// workerPatienceNow is the patience of one attempt.
+// workerPatienceNow returns the bound of the waits of an attempt that begins now.
 func (e *Executor) workerPatienceNow() catalog.Patience {
 	return catalog.PatienceFor(workerPatience, &e.worker.interrupt, nil)
 }
@@ -151,8 +152,8 @@ func (e *Executor) runDestroy(j *job) (bool, error) {
 	span := table.DataSpan(j.rec.PhysID)
 	if j.rec.IndexID != 0 {
 		span = table.EntrySpan(j.rec.PhysID, j.rec.IndexID)
-		// Sessions of the delete-only version may still delete entries, and
-		// nobody may write into a span that is being dropped.
+		// Sessions that use the delete-only version may still delete entries, and
+		// nobody may write into a span that is being deleted.
 		if t := e.catalog.Current().TableByID(j.rec.TableID); t != nil {
 			if err := e.settle(j, t, e.workerPatienceNow()); err != nil {
 				return false, err
@@ -177,9 +178,9 @@ func (e *Executor) runDestroy(j *job) (bool, error) {
 	return true, nil
 }
 
-// forgetTable removes what is kept of a physical table beside its data. The
+// forgetTable deletes what is stored for a physical table besides its data. The
 // statement that dropped it waited for its last user, so nobody takes ids of it.
-// The job is removed afterwards: a crash between the steps repeats them.
+// The caller removes the job afterwards, so that all is repeated after a crash.
 func (e *Executor) forgetTable(physID uint64) error {
 	if err := e.ids.Drop(physID); err != nil {
 		return err
