@@ -1,10 +1,10 @@
 package syntax
 
-// arity is how many arguments a function takes; max -1 is any number.
+// arity is the number of arguments that a function takes; max -1 is any number.
 type arity struct{ min, max int8 }
 
-// grammarCalls holds the functions whose arguments MySQL's grammar counts: a wrong number is a syntax error, where that of other functions is
-// 1582 and found later. Those with a syntax of their own (funcRules) are not among them.
+// grammarCalls holds the functions whose number of arguments is part of MySQL's grammar: a wrong number is a syntax error, while for other functions it
+// is 1582, which binding reports. Functions with a special syntax (funcRules) are not among them.
 var grammarCalls = map[string]arity{
 	"ASCII": {1, 1}, "CHARSET": {1, 1}, "COALESCE": {1, -1}, "COLLATION": {1, 1}, "CURDATE": {0, 0}, "CURRENT_DATE": {0, 0}, "CURRENT_USER": {0, 0},
 	"CURTIME": {0, 1}, "DATABASE": {0, 0}, "DATE": {1, 1}, "DAY": {1, 1}, "FORMAT": {2, 3}, "GET_FORMAT": {1, 1}, "HOUR": {1, 1}, "IF": {3, 3}, "INSERT": {4, 4},
@@ -14,7 +14,7 @@ var grammarCalls = map[string]arity{
 	"USER": {0, 0}, "UTC_DATE": {0, 0}, "UTC_TIME": {0, 1}, "UTC_TIMESTAMP": {0, 1}, "WEEK": {1, 2}, "YEAR": {1, 1},
 }
 
-// arityOf returns how many arguments the grammar wants; without a rule, any number.
+// arityOf returns the number of arguments that the grammar demands; ruled is false if it demands none.
 func arityOf(name string) (a arity, ruled bool) {
 	var upper [funcNameMax]byte
 	if len(name) > len(upper) {
@@ -32,8 +32,8 @@ func arityOf(name string) (a arity, ruled bool) {
 	return arity{0, -1}, false
 }
 
-// counted parses as many expressions as a call takes, and fails where the first is missing or too many. The arguments of a call that is
-// given may have aliases: the grammar lets them through for the sake of loadable functions, and binding refuses them.
+// counted parses the arguments of a call and fails at the first that is missing or too many. If call is not nil, arguments may have aliases: the
+// grammar accepts them because loadable functions take them, and binding refuses them.
 func (p *parser) counted(a arity, call *FuncCall) []Expr {
 	if p.is(tRParen) && a.min == 0 {
 		return nil

@@ -4,7 +4,7 @@ package syntax
 type LiteralKind uint8
 
 // The literal kinds. LitInt is decimal digits without sign; LitDecimal has a
-// point; LitFloat an exponent.
+// decimal point; LitFloat an exponent.
 const (
 	LitInt LiteralKind = iota
 	LitDecimal
@@ -287,7 +287,7 @@ type FuncCall struct {
 	// Stored says that the name cannot be a built-in function's: it was quoted,
 	// or space separated a name such as COUNT from its parenthesis.
 	Stored bool
-	// Aliased says that an argument had an alias, which no function here takes: binding refuses the call, so printing leaves them out.
+	// Aliased says that an argument had an alias. No function of Pando takes any, so binding refuses the call, and the tree does not hold the aliases.
 	Aliased bool
 }
 
@@ -318,9 +318,9 @@ type JSONValue struct {
 	OnError   *JSONOnClause
 }
 
-// AggCall is an aggregate, possibly windowed: COUNT, SUM, MIN, MAX, AVG,
-// BIT_AND, BIT_OR, BIT_XOR, GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG,
-// ANY_VALUE-like functions excluded, STD*, VAR*, ST_COLLECT. Name is upper case.
+// AggCall is a call of an aggregate function, possibly with OVER: COUNT, SUM, MIN,
+// MAX, AVG, BIT_AND, BIT_OR, BIT_XOR, GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG,
+// STD*, VAR*, ST_COLLECT. ANY_VALUE is a FuncCall. Name is upper case.
 type AggCall struct {
 	Pos          Pos
 	End          Pos
@@ -365,8 +365,8 @@ type Row struct {
 	Elems    []Expr
 }
 
-// Paren is a parenthesised expression. It is kept because column names come
-// from text and because the optimizer's rewrites never print; binders unwrap it.
+// Paren is a parenthesised expression. The tree keeps it so that the printer does
+// not have to derive parentheses from precedence; binding skips it.
 type Paren struct {
 	Pos Pos
 	X   Expr

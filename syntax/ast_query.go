@@ -24,7 +24,7 @@ const (
 	IntoAtEnd IntoPlace = iota
 	IntoBeforeFrom
 	IntoBeforeLock
-	// IntoBeforeSetOp is no place where it may stand.
+	// IntoBeforeSetOp is not a legal position; the binder reports it.
 	IntoBeforeSetOp
 )
 
@@ -373,7 +373,7 @@ type JSONTableColumn struct {
 	ErrorFirst bool // ON ERROR was written before ON EMPTY.
 }
 
-// JSONOnClause is what to do ON EMPTY or ON ERROR.
+// JSONOnClause is the action of an ON EMPTY or ON ERROR clause.
 type JSONOnClause struct {
 	Action  string // NULL, ERROR or DEFAULT.
 	Default Expr

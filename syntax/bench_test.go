@@ -22,7 +22,7 @@ func bulkInsert() string {
 	return b.String()
 }
 
-// bulkSmall is a statement of many short rows, where the bytes matter less.
+// bulkSmall is a statement of many short rows, whose cost is by literal more than by byte.
 func bulkSmall() string {
 	var b strings.Builder
 	b.WriteString("INSERT INTO sbtest1 VALUES")

@@ -33,7 +33,7 @@ var longTexts = map[string]func(n int) string{
 	"values statement":    func(n int) string { return "VALUES ROW(1,2)" + strings.Repeat(",ROW(1,2)", n) },
 }
 
-// parseCounted parses text and returns what that allocated and what the Budget was told.
+// parseCounted parses text and returns the bytes allocated, the bytes reported to the Budget and the calls of Poll.
 func parseCounted(t *testing.T, text string) (allocated, counted int64, polls int) {
 	t.Helper()
 	o := Options{Budget: &Budget{Grow: func(n int64) error { counted += n; return nil }, Poll: func() error { polls++; return nil }}}
@@ -48,7 +48,7 @@ func parseCounted(t *testing.T, text string) (allocated, counted int64, polls in
 	return int64(after.TotalAlloc - before.TotalAlloc), counted, polls
 }
 
-// TestTreesAreCounted: a Budget is told of about what a tree takes, and a text four times as long takes about four times as much.
+// TestTreesAreCounted: the bytes reported to a Budget are about the size of the tree, and a text four times as long takes about four times as much.
 func TestTreesAreCounted(t *testing.T) {
 	const items = 10_000
 	for name, text := range longTexts {
@@ -64,7 +64,7 @@ func TestTreesAreCounted(t *testing.T) {
 	}
 }
 
-// TestBudgetEndsParsing: the error of a Budget ends a statement where it is, and the parser goes on with the next one.
+// TestBudgetEndsParsing: the error of a Budget ends parsing at once, and the parser can be used for the next statement.
 func TestBudgetEndsParsing(t *testing.T) {
 	want := errors.New("enough")
 	for name, text := range longTexts {

@@ -39,7 +39,7 @@ type digester struct {
 // Digest returns the statement's shape in the manner of performance_schema:
 // the words of MySQL's grammar in upper case, names in backquotes, literals as ?, lists of
 // literals as (...), and lists of rows as (...) /* , ... */. hash is the
-// SHA-256 of the text. Text beyond 1,024 bytes is cut off; lexical errors end it.
+// SHA-256 of the text. The text ends at 1,024 bytes, or at a lexical error.
 func Digest(sql string, opt Options) (text string, hash [32]byte) {
 	var l lexer
 	l.init(sql, &opt)
@@ -87,7 +87,7 @@ func (d *digester) last(i int) digestKind {
 // token appends a token.
 func (d *digester) token(sql string, t token) {
 	text := sql[t.pos:t.end]
-	if len(text) > digestTextMax && (t.kind == tWord || t.kind == tQuoted) { // no name is so long, and quoting it copies it
+	if len(text) > digestTextMax && (t.kind == tWord || t.kind == tQuoted) { // no valid name is that long; quoting would copy all of it
 		d.push(digestName, text)
 		return
 	}

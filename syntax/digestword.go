@@ -25,13 +25,13 @@ var keywordSet = sync.OnceValue(func() map[string]bool {
 // IsKeyword reports whether a word in upper case is one of MySQL's grammar.
 func IsKeyword(word string) bool { return keywordSet()[word] }
 
-// wordsOfCalls are words of MySQL's grammar where a parenthesis follows at once.
+// wordsOfCalls are words that are keywords of MySQL's grammar only if a parenthesis follows immediately.
 var wordsOfCalls = map[string]bool{"ADDDATE": true, "BIT_AND": true, "BIT_OR": true, "BIT_XOR": true, "CAST": true, "COUNT": true, "CURDATE": true, "CURTIME": true,
 	"DATE_ADD": true, "DATE_SUB": true, "EXTRACT": true, "GROUP_CONCAT": true, "JSON_ARRAYAGG": true, "JSON_OBJECTAGG": true, "MAX": true, "MID": true, "MIN": true,
 	"NOW": true, "POSITION": true, "SESSION_USER": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "SUBDATE": true, "SUBSTR": true,
 	"SUBSTRING": true, "SUM": true, "SYSDATE": true, "SYSTEM_USER": true, "TRIM": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
 
-// sameWords are words that MySQL's lexer does not tell from others, with those that its digests print.
+// sameWords maps words to the synonyms for which MySQL's lexer has the same token, and which its digests print.
 var sameWords = map[string]string{"INT1": "TINYINT", "INT2": "SMALLINT", "INT3": "MIDDLEINT", "MEDIUMINT": "MIDDLEINT", "INT4": "INTEGER", "INT": "INTEGER",
 	"BIGINT": "INT8", "DEC": "DECIMAL", "FLOAT": "FLOAT4", "DOUBLE": "FLOAT8", "CHAR": "CHARACTER", "VARCHAR": "VARCHARACTER", "COLUMNS": "FIELDS",
 	"DATABASE": "SCHEMA", "DATABASES": "SCHEMAS", "DISTINCT": "DISTINCTROW", "REGEXP": "RLIKE", "ANY": "SOME", "SUBSTR": "SUBSTRING", "MID": "SUBSTRING",
@@ -39,7 +39,7 @@ var sameWords = map[string]string{"INT1": "TINYINT", "INT2": "SMALLINT", "INT3":
 	"LOCALTIME": "NOW", "LOCALTIMESTAMP": "NOW", "SESSION_USER": "SYSTEM_USER", "USER": "SYSTEM_USER", "DESCRIBE": "EXPLAIN", "DAY": "SQL_TSI_DAY",
 	"HOUR": "SQL_TSI_HOUR", "MINUTE": "SQL_TSI_MINUTE", "MONTH": "SQL_TSI_MONTH", "QUARTER": "SQL_TSI_QUARTER", "SECOND": "SQL_TSI_SECOND"}
 
-// digestWord is a word as MySQL's digests print it, "" for an identifier. What touches a dot is one.
+// digestWord returns a keyword as MySQL's digests print it, "" for an identifier. A word next to a dot is an identifier.
 func digestWord(sql string, t token) string {
 	word := strings.ToUpper(sql[t.pos:t.end])
 	next := byte(0)

@@ -5,9 +5,10 @@
 //
 // session hands the text of a command to [Normalize] (for the plan cache) and,
 // on a miss, to [Parse]; plan binds the tree; infoschema and catalog print trees
-// back with [String]; performance data is grouped by [Digest]. The package
+// back with [String]; statement statistics are grouped by [Digest]. The package
 // imports only the standard library and is pure: no clock, no goroutine, no
-// state beyond a pool of parsers.
+// state beyond a pool of parsers. All functions are safe for concurrent use; a
+// [Normalized] belongs to one goroutine.
 //
 // # Terms
 //
@@ -21,12 +22,12 @@
 //
 //   - ast*.go: the tree, plain data. Start at [Statement] and [Query].
 //   - keyword.go, token.go, lexer*.go, value.go: text to tokens.
-//   - parser.go: the machinery (look-ahead, errors, limits); parse_*.go: one
-//     production a method. parse_expr.go is the precedence climbing,
-//     parse_statement.go the dispatch by first word.
+//   - parser.go: the machinery of the recursive-descent parser (look-ahead,
+//     errors, limits); parse_*.go: a method for each production. parse_expr.go
+//     does precedence climbing, parse_statement.go the dispatch by first word.
 //   - loose.go interprets loose_table.go, the grammar of rare statements.
-//   - print*.go: one method for each production again.
-//   - normalize.go, digest.go: work on tokens alone.
+//   - print*.go: a method for each production again.
+//   - normalize.go, digest.go: work on tokens without a tree.
 //
 // # Invariants
 //
@@ -36,17 +37,18 @@
 //     original's tokens after the normalisation listed at normalTokens in
 //     print_test.go. Fields such as TableOption.Equals exist for this alone.
 //  3. Printing is a fixed point: Parse(String(t)) prints the same.
-//  4. Every refusal but that of a [Budget] is an [*Error] with the byte offset of the token at fault and
-//     MySQL's number and message.
-//  5. No text makes the parser panic, overflow the stack or take time beyond
-//     linear in its length: nesting and chains are bounded (options.go), every
-//     recursion passes through enter, and only three constructs return to a
-//     remembered place: DELETE FROM with USING, a statement that begins with
-//     WITH, and INSERT ... VALUES ROW.
-//  6. Look-ahead never lexes a token twice, those three apart.
+//  4. Every error is an [*Error] with the byte offset of the offending token and
+//     MySQL's number and message, except for the errors of a [Budget].
+//  5. No text makes the parser panic or overflow the stack, and parsing takes
+//     time linear in its length: nesting and chains are bounded (options.go), every
+//     recursion passes through enter, and only four constructs backtrack (mark,
+//     reset), each once: DELETE FROM with USING, a statement that begins with WITH,
+//     INSERT ... VALUES ROW, and a long VALUES list that turns out not to consist
+//     of literals alone (literal_rows.go).
+//  6. Look-ahead never lexes a token twice, except in those four.
 //  7. If Normalize accepts two statements and gives equal texts, then the
-//     statements differ in nothing but the lifted literals, white space,
-//     comments and a final semicolon.
+//     statements differ only in the lifted literals, white space, comments and a
+//     final semicolon.
 //
 // # Decisions
 //
@@ -54,9 +56,9 @@
 // hundred productions was the alternative; it doubles the code and costs a test
 // after each call on the path that succeeds.
 //
-// Statements are typed as richly as Pando executes them. The others go through
-// the table of loose.go, which costs a line a statement instead of a type, a
-// parser and a printer, and can be replaced by types one at a time.
+// Statements that Pando executes have types of their own. The others go through
+// the table of loose_table.go, which costs a line for each statement instead of a
+// type, a parser and a printer; they can be given types one at a time.
 //
 // Words that are not reserved are compared as text instead of being numbered:
 // they occur in statements where microseconds do not matter, and a table of

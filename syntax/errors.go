@@ -19,8 +19,7 @@ const (
 	tooLongIdentTextMax = 100  // Characters of the name shown by 1059.
 )
 
-// Error is a refusal of the text. Code is MySQL's number; Error returns
-// MySQL's message.
+// Error is an error of parsing. Code is MySQL's error number.
 type Error struct {
 	Code int
 	Pos  Pos    // Offset of the offending token.
@@ -40,7 +39,7 @@ func parseError(sql string, pos int) *Error {
 	return e
 }
 
-// newError fills in the place of an error, leaving its message to the caller.
+// newError makes an error with its position; the caller sets the message.
 func newError(sql string, pos, code int) *Error {
 	pos = min(max(pos, 0), len(sql))
 	return &Error{

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzParse checks that no text makes the parser panic or refuse without an
-// *Error, that printing an accepted tree is a fixed point, and that what is
-// normalised means the same.
+// FuzzParse checks that no text makes the parser panic or return another error than
+// *Error, that printing an accepted tree is a fixed point, and that the normalised
+// text means the same.
 func FuzzParse(f *testing.F) {
 	_, texts := corpus(f)
 	for _, sql := range texts {
@@ -38,8 +38,8 @@ func FuzzParse(f *testing.F) {
 		if !strings.HasSuffix(sql, rest) {
 			t.Fatalf("rest %q is not the end of the text", rest)
 		}
-		// The printed text is for the default modes, except that || needs its own
-		// and that NOT means what it did only under the same precedence.
+		// The printed text is for the default sql_mode, except for || and for the
+		// precedence of NOT, which depend on the mode.
 		printed := String(stmt)
 		again := Options{PipesAsConcat: opt.PipesAsConcat, HighNotPrecedence: opt.HighNotPrecedence}
 		stmt2, _, err := Parse(printed, again)

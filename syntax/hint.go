@@ -5,30 +5,31 @@ import "strings"
 // Hint is one optimizer hint: NAME(arguments).
 type Hint struct {
 	Name string // in upper case
-	// Block is the query block that @name before the arguments, or behind the only table, speaks of; empty for the one in which the hint stands.
+	// Block is the name of the query block that the hint is for, given as @name before the arguments or after the only table. Empty means the block that
+	// contains the hint.
 	Block string
-	// Tables are the tables of a hint about tables, or the words of another one.
+	// Tables are the tables of a hint on tables or indexes, or the words of a hintWords hint.
 	Tables []HintTable
-	// Names are what follows a table: its indexes.
+	// Names are the indexes of a hint on indexes.
 	Names []string
 	// Args is the text between the parentheses, trimmed.
 	Args string
 }
 
-// HintTable is a table of a hint, in another block if Block is not empty.
+// HintTable is a table of a hint. Block is the query block of the table; empty means that of the hint.
 type HintTable struct{ Name, Block string }
 
-// hintShape says what a hint takes.
+// hintShape is the form of a hint's arguments.
 type hintShape uint8
 
 const (
-	hintOther  hintShape = iota // read by whoever follows it
+	hintOther  hintShape = iota // any text; callers interpret Hint.Args
 	hintTables                  // [@block] table[@block], …
 	hintIndex                   // [@block] table[@block] index, …
 	hintWords                   // [@block] word, …
 )
 
-// hintShapes lists the hints that are known: MySQL's, and those of TiDB that mean something here.
+// hintShapes lists the known hints: those of MySQL, and those of TiDB that Pando supports.
 var hintShapes = map[string]hintShape{
 	"BKA": hintTables, "NO_BKA": hintTables, "BNL": hintTables, "NO_BNL": hintTables, "HASH_JOIN": hintTables, "NO_HASH_JOIN": hintTables,
 	"JOIN_FIXED_ORDER": hintTables, "JOIN_ORDER": hintTables, "JOIN_PREFIX": hintTables, "JOIN_SUFFIX": hintTables, "MERGE": hintTables, "NO_MERGE": hintTables,
@@ -44,11 +45,11 @@ var hintShapes = map[string]hintShape{
 	"IGNORE_PLAN_CACHE": hintWords, "NO_DECORRELATE": hintWords,
 }
 
-// hintBytesMax is how much of the text of hints is read: some thousands of them, each of which takes far more memory than its text.
+// hintBytesMax bounds the bytes of hint text that are read: room for some thousand hints, each of which takes far more memory than its text.
 const hintBytesMax = 64 << 10
 
-// ParseHints reads the text between /*+ and */. bad is where it stops being hints, or where there is more than hintBytesMax of it, -1 if all of
-// it is; the hints before that hold.
+// ParseHints parses the text between /*+ and */. bad is the byte offset of the first error, or of hintBytesMax in a longer text, -1 if there is none.
+// The hints before that offset are valid. Their strings are slices of text.
 func ParseHints(text string) (hints []Hint, bad int) {
 	s := hintScanner{text: text[:min(len(text), hintBytesMax)]}
 	for {
@@ -83,7 +84,7 @@ type hintScanner struct {
 	pos  int
 }
 
-// skip passes white space and returns the place behind it.
+// skip skips white space and returns the position after it.
 func (s *hintScanner) skip() int {
 	for s.pos < len(s.text) && strings.IndexByte(" \t\r\n", s.text[s.pos]) >= 0 {
 		s.pos++
@@ -91,7 +92,7 @@ func (s *hintScanner) skip() int {
 	return s.pos
 }
 
-// take passes a character if it is there.
+// take skips white space and consumes c if it follows.
 func (s *hintScanner) take(c byte) bool {
 	if s.skip(); s.pos == len(s.text) || s.text[s.pos] != c {
 		return false
@@ -122,7 +123,7 @@ func (s *hintScanner) word() string {
 	return s.text[start:s.pos]
 }
 
-// arguments reads what stands in the parentheses; the result is the place of an error, or -1.
+// arguments reads the arguments up to the closing parenthesis and returns the position of an error, or -1.
 func (s *hintScanner) arguments(h *Hint, shape hintShape) int {
 	from := s.pos
 	if shape == hintOther {
@@ -138,7 +139,7 @@ func (s *hintScanner) arguments(h *Hint, shape hintShape) int {
 		if h.Block = s.word(); h.Block == "" {
 			return s.pos
 		}
-		s.take(',') // which some write
+		s.take(',') // an optional comma
 	}
 	if s.take(')') {
 		return -1
@@ -174,7 +175,7 @@ func (s *hintScanner) arguments(h *Hint, shape hintShape) int {
 	}
 }
 
-// hintEnd finds the parenthesis that ends the arguments of a hint, which may hold others and strings; -1 without one.
+// hintEnd returns the position of the closing parenthesis of a hint's arguments, which may contain parentheses and strings; -1 if there is none.
 func hintEnd(s string) int {
 	depth, quote := 0, byte(0)
 	for i := range len(s) {

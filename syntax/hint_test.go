@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLongHints: of the text of hints only the beginning is read, and where that stops is told.
+// TestLongHints: only the first hintBytesMax of the text of hints are read, and the position where reading stops is returned.
 func TestLongHints(t *testing.T) {
 	const one = "BKA(t) "
 	for _, c := range []struct {

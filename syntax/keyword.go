@@ -301,8 +301,8 @@ TABLE TERMINATED THEN TINYBLOB TINYINT TINYTEXT TO TRAILING TRIGGER TRUE UNDO UN
 UNLOCK UNSIGNED UPDATE USAGE USE USING UTC_DATE UTC_TIME UTC_TIMESTAMP VALUES VARBINARY VARCHAR
 VARCHARACTER VARYING VIRTUAL WHEN WHERE WHILE WINDOW WITH WRITE XOR YEAR_MONTH ZEROFILL`
 
-// keywordSlots is the size of the lookup table; at under a sixth full, most
-// identifiers that are no keywords meet an empty slot at once.
+// keywordSlots is the size of the hash table; less than a sixth of it is used, so
+// that the lookup of most identifiers that are not keywords ends at an empty slot.
 const keywordSlots = 2048
 
 var (

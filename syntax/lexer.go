@@ -4,18 +4,18 @@ import "strings"
 
 // lexer splits a statement into tokens. It never allocates: a token is a pair
 // of offsets, and values are decoded only when the parser keeps them. The
-// struct is copied to remember a place and assigned back to return to it.
+// struct is copied to remember a position and assigned back to return to it.
 type lexer struct {
 	text string
 	pos  int
 	// prevKw is the reserved word of the previous token, after which a hint
 	// comment may stand.
 	prevKw keyword
-	// identEnd is the end of the previous token if that was a name, else -1; a
-	// point right there separates names and begins no number.
+	// identEnd is the end of the previous token if that was a name, else -1; a dot
+	// at this position separates names and does not begin a number.
 	identEnd int
-	// afterDot says that the previous token was a point that qualifies a name,
-	// after which even a reserved word is a name.
+	// afterDot says that the previous token was a dot that qualifies a name, after
+	// which even a reserved word is a name.
 	afterDot bool
 	// inVersion says that the text is within /*! ... */.
 	inVersion bool
@@ -122,8 +122,8 @@ func (l *lexer) lexPrefixed(t *token, c byte) bool {
 	return false
 }
 
-// lexDigitString scans X'41' or B'01'. MySQL takes the whole for an error when
-// the content is not digits, and so does this: the token is illegal.
+// lexDigitString scans X'41' or B'01'. As in MySQL, the token is illegal when the
+// content is not digits.
 func (l *lexer) lexDigitString(t *token, kind tokenKind) bool {
 	i := l.pos + 2
 	for i < len(l.text) && isDigitOf(kind, l.text[i]) {
@@ -217,8 +217,8 @@ func exponentEnd(text string, i int) int {
 func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
 	text, i := l.text, l.pos+1
 	t.kind, t.plain = kind, true
-	// found is the last quote that was found. The next one is searched for once i has passed it, not behind each backslash: that
-	// would read a long text as many times as it has backslashes.
+	// found is the position of the last quote that was found. The next quote is searched for only when i has passed it, and not after each backslash,
+	// which would take quadratic time.
 	found := l.pos
 	for {
 		if found < i {
@@ -233,7 +233,7 @@ func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
 		if !l.noBackslash {
 			if b := strings.IndexByte(text[i:found], '\\'); b >= 0 {
 				t.plain = false
-				// The escaped byte may itself be the quote that was found.
+				// The escaped byte may be the quote that was found.
 				i = min(i+b+2, len(text))
 				continue
 			}

@@ -8,7 +8,7 @@ var simplePunct = [128]tokenKind{
 	'%': tPercent, '^': tCaret, '~': tTilde, '=': tEq, '?': tParam, '{': tLBrace, '}': tRBrace,
 }
 
-// lexOther scans a token that begins with none of an identifier's characters.
+// lexOther scans a token that does not begin with a character of identifiers.
 // prevEnd is the end of the previous token if that was a name.
 func (l *lexer) lexOther(t *token, c byte, prevEnd int) {
 	if kind := simplePunct[c&0x7f]; kind != tEOF {
@@ -87,7 +87,7 @@ func either(cond bool, yes, no tokenKind) tokenKind {
 	return no
 }
 
-// lexDot scans a point: a separator of names, or the start of a number.
+// lexDot scans a dot: a separator of names, or the start of a number.
 func (l *lexer) lexDot(t *token, prevEnd int) {
 	if prevEnd != l.pos && charClass[l.peekByte(1)]&classDigit != 0 {
 		i := l.pos + 1
@@ -106,8 +106,8 @@ func (l *lexer) lexDot(t *token, prevEnd int) {
 	l.afterDot = true
 }
 
-// lexAt scans @@, or @ with the name right behind it. Names of user variables
-// and host names may hold points.
+// lexAt scans @@, or @ with the name that follows immediately. Names of user
+// variables and host names may contain dots.
 func (l *lexer) lexAt(t *token) {
 	l.pos++
 	t.kind = tUserVar
@@ -134,7 +134,7 @@ func (l *lexer) lexAt(t *token) {
 }
 
 // skipSpace advances over white space and comments. It returns false with a
-// token when it met a hint or an unterminated comment.
+// token when it finds a hint or an unterminated comment.
 func (l *lexer) skipSpace() (token, bool) {
 	for l.pos < len(l.text) {
 		c := l.text[l.pos]

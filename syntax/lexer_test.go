@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEscapedQuotes: a text is searched for its end once, however many backslashes it has. Were it searched again behind each, as it was,
-// the texts of this test would take an hour: it fails by not ending.
+// TestEscapedQuotes: finding the end of a string takes linear time, however many backslashes it has. In quadratic time, as it once was, the strings of
+// this test would take an hour: the test would hang.
 func TestEscapedQuotes(t *testing.T) {
 	const escapes = 8 << 20
 	for _, body := range []string{
@@ -29,8 +29,8 @@ func TestEscapedQuotes(t *testing.T) {
 	}
 }
 
-// TestStringEnds compares the lexer's search for the end of a text with one that looks at each byte, over all short texts of the bytes
-// that matter.
+// TestStringEnds compares the lexer's search for the end of a string with one that looks at each byte, for all short strings of quotes, backslashes and
+// other bytes.
 func TestStringEnds(t *testing.T) {
 	const alphabet, longest = `'\"a`, 7
 	var try func(text string)
@@ -53,7 +53,7 @@ func TestStringEnds(t *testing.T) {
 	try("")
 }
 
-// stringEnd is where the text that begins with the quote at 0 ends.
+// stringEnd returns the end of the string that begins with the quote at 0.
 func stringEnd(text string, noBackslash bool) (end int, ok bool) {
 	for i := 1; i < len(text); i++ {
 		switch {

@@ -3,39 +3,39 @@ package syntax
 import "unsafe"
 
 const (
-	// literalTextMin is the length of text from which a VALUES list is kept as LiteralRows if it can be.
+	// literalTextMin is the length in bytes from which the text of a VALUES list is tried as LiteralRows.
 	literalTextMin = 1 << 10
-	// literalRowsGuessMax bounds the rows for which the first one's length makes room in advance.
+	// literalRowsGuessMax bounds the rows for which memory is allocated in advance, by the length of the first row.
 	literalRowsGuessMax = 64 << 10
 )
 
-// LiteralRows are the rows of a long VALUES list of nothing but literals. A bulk load has some hundred thousand of them in one
-// statement, and a node for each would cost more than to store it, so their places in the text stand for them. All rows have Width
-// values. It is not changed once parsed.
+// LiteralRows are the rows of a long VALUES list that consists of literals alone. A statement of a bulk load has some hundred thousand literals, and
+// making a node for each would cost more than storing the value, so this holds only their positions in the statement's text. All rows have Width
+// values. It is immutable after parsing.
 type LiteralRows struct {
 	Width int
 
 	text        string
 	noBackslash bool
-	bits        []bool // by column: a hex or bit literal is among its values; nil without one
+	bits        []bool // by column: its values include a hex or bit literal; nil if none does
 	places      []literalPlace
 }
 
-// literalPlace is where a literal stands, without its sign.
+// literalPlace is the position of a literal in the text, without its sign.
 type literalPlace struct {
 	pos, end int32
 	kind     LiteralKind
-	plain    bool // as in token
+	plain    bool // see token.plain
 	negative bool
 }
 
-// literalPlaceBytes is what a literal takes.
+// literalPlaceBytes is the memory for each literal.
 const literalPlaceBytes = int64(unsafe.Sizeof(literalPlace{}))
 
 // Rows returns the number of rows.
 func (r *LiteralRows) Rows() int { return len(r.places) / r.Width }
 
-// HasBits reports whether a hex or bit literal is among the values of column i of the list.
+// HasBits reports whether the values of column i of the list include a hex or bit literal.
 func (r *LiteralRows) HasBits(i int) bool { return r.bits != nil && r.bits[i] }
 
 // At returns the i-th literal, row after row, and whether a minus precedes it.
@@ -73,15 +73,15 @@ func (r *LiteralRows) Exprs() [][]Expr {
 	return rows
 }
 
-// literalRows parses the VALUES list at hand if its text is long and it is as LiteralRows says. Otherwise it returns nil and the
-// parser is where it was.
+// literalRows parses the VALUES list at the current token if its text is long and it consists of rows of literals, all of one width. Otherwise it
+// returns nil with the parser's position unchanged.
 func (p *parser) literalRows() *LiteralRows {
 	if len(p.sql)-int(p.tok.pos) < literalTextMin {
 		return nil
 	}
 	start := p.mark()
 	r := &LiteralRows{text: p.sql, noBackslash: p.opt.NoBackslashEscapes}
-	counted := 0 // places that the statement's Budget knows of
+	counted := 0 // places that were reported to the Budget
 	p.charge()
 	p.flat = true
 	defer func() { p.flat = false }()
@@ -164,10 +164,10 @@ func (p *parser) literalRow(r *LiteralRows) bool {
 	}
 }
 
-// intDigitsMax is the number of digits that a negative integer may have to be one of 64 bits for certain.
+// intDigitsMax is the largest number of digits with which every negative integer fits 64 bits.
 const intDigitsMax = 18
 
-// noteBits notes that value i is a hex or bit literal.
+// noteBits records in bits that the i-th value is a hex or bit literal.
 func (r *LiteralRows) noteBits(i int) {
 	if r.Width > 0 {
 		i %= r.Width

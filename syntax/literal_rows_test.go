@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLiteralRows: a long list of literals is the rows that it would be as trees.
+// TestLiteralRows: LiteralRows of a long list of literals has the same rows as the list parsed into trees.
 func TestLiteralRows(t *testing.T) {
 	rows := []string{
 		"(1, 'a', 0x41)", "(-2, 'it''s', NULL)", "( - 3 ,'\\n\\'', b'101')", "(TRUE,N'x',1.5)", "(FALSE, \"q\", -1.5)", "(4 /* c */,'' , x'4142')",
@@ -46,7 +46,7 @@ func TestLiteralRows(t *testing.T) {
 			t.Fatalf("row %d: %s, want %s", i, got, want)
 		}
 	}
-	// What is no list of literals of one width is a list of trees, wherever that shows.
+	// A list that is not of literals, or not of one width, is parsed into trees, wherever the first difference is.
 	for _, last := range []string{rows[2], "(NOW(), 1, 2)", "(1, 2)", "(1, 'a' 'b', 2)", "(1, _utf8mb4'x', 2)", "(-1234567890123456789, 1, 2)", "(DEFAULT, 1, 2)", "(1, 2, -1e3)", "(1, 2, 3+4)"} {
 		s := parse(fmt.Sprintf("%s,%s", &text, last))
 		if s.Literals != nil || len(s.Rows) != 601 {

@@ -65,7 +65,7 @@ func (l *Loose) addText(kind LooseKind, text string, pos int32) {
 	l.Parts = append(l.Parts, LoosePart{Kind: kind, Text: text, Pos: Pos(pos)})
 }
 
-// conditionItems are what SIGNAL can say of a condition and GET DIAGNOSTICS tell, beside its SQLSTATE.
+// conditionItems are the condition information items of SIGNAL and GET DIAGNOSTICS, without SQLSTATE.
 var conditionItems = []string{"CLASS_ORIGIN", "SUBCLASS_ORIGIN", "CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CATALOG_NAME",
 	"SCHEMA_NAME", "TABLE_NAME", "COLUMN_NAME", "CURSOR_NAME", "MESSAGE_TEXT", "MYSQL_ERRNO"}
 
@@ -121,7 +121,7 @@ func init() {
 	}
 }
 
-// looseValue appends a literal, a variable or a name: what may stand where MySQL takes no other expression.
+// looseValue appends a literal, a variable or a name, where MySQL's grammar allows no other expression.
 func looseValue(p *parser, l *Loose) {
 	switch {
 	case p.is(tUserVar):
@@ -259,8 +259,8 @@ func compileAtom(w string) *looseNode {
 	return &looseNode{op: opWord, text: w}
 }
 
-// starts reports whether the current token can begin n. An optional element
-// never decides: its sequence is entered by what follows too.
+// starts reports whether the current token can begin n. A sequence may also begin
+// with the element after its leading optional ones.
 func (n *looseNode) starts(p *parser) bool {
 	switch n.op {
 	case opWord:

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Limits of Normalize. A statement beyond them is planned on its own: it is
-// too large or too rare for its plan to be worth sharing.
+// Limits of Normalize. The plan of a statement beyond them is not cached: the
+// statement is too large or too rare.
 const (
 	liftedMax       = 4096    // Lifted literals of one statement.
-	liftedProbe     = 256     // After so many it is told whether the rest can stay below liftedMax.
+	liftedProbe     = 256     // After so many Normalize estimates whether all will stay below liftedMax.
 	normalDepthMax  = 24      // Nesting of parentheses.
 	normalTextMax   = 1 << 20 // Length of the text without its literals.
 	liftedIntDigits = 18      // Longer integers may not fit BIGINT; they stay in the text.
@@ -51,7 +51,7 @@ type Normalized struct {
 	noBackslash bool
 }
 
-// SourceBytes returns how long the statement is of which n holds on to the text.
+// SourceBytes returns the length in bytes of the statement, whose text n refers to.
 func (n *Normalized) SourceBytes() int { return len(n.source) }
 
 // Value returns the text of the i-th literal: the digits of a number, or the
@@ -90,8 +90,9 @@ type normalizer struct {
 // DELETE for the shared plan cache. It works on tokens alone and returns false
 // for everything it does not understand: other verbs, several statements,
 // placeholders, INTO in SELECT, JSON_TABLE, adjacent strings, lexical errors,
-// and sizes beyond the limits above, or such as will be beyond them if the
-// literals to come take as much room as the first liftedProbe.
+// and sizes beyond the limits above, or that would exceed liftedMax if the
+// literals are as dense in the rest of the text as among the first liftedProbe.
+// out refers to sql afterwards.
 //
 // A literal is lifted only where neither its value nor its type can change the
 // shape of the plan or its metadata. These stay in the text:
@@ -162,10 +163,10 @@ func (n *normalizer) run() bool {
 	}
 }
 
-// space reduces the gap before t to one space. Most gaps are that already and
-// are copied with what surrounds them. Where literals stay, so does white
-// space, because column names show it; a comment there refuses the statement,
-// unless it stands before the list or after it.
+// space reduces the gap before t to one space. Most gaps are one space already and
+// are copied together with the text around them. Where literals stay in the text, so
+// does white space, because it is part of column names; a comment there makes
+// Normalize return false, unless it is before or after the list.
 func (n *normalizer) space(t *token) bool {
 	gap := int(n.prev.end)
 	if int(t.pos) == gap+1 && n.l.text[gap] == ' ' {
@@ -187,7 +188,7 @@ func (n *normalizer) space(t *token) bool {
 	return true
 }
 
-// copy takes the source up to a position into the text, unless that is too much.
+// copy appends the source up to a position to the text; it returns false beyond normalTextMax.
 func (n *normalizer) copy(end int) bool {
 	if len(n.out.Text)+end-n.copied > normalTextMax {
 		return false
@@ -278,7 +279,7 @@ func (n *normalizer) literal(t *token) bool {
 	if f.limit && t.kind != tInt || len(n.out.Literals) == liftedMax {
 		return false
 	}
-	// A bulk INSERT would be read up to its last literal that fits: up to half as much work as parsing it.
+	// Without this estimate a bulk INSERT would be read up to literal number liftedMax in vain: up to half the work of parsing it.
 	if len(n.out.Literals) == liftedProbe && int(t.pos)*(liftedMax/liftedProbe) < len(n.l.text) {
 		return false
 	}
@@ -294,7 +295,7 @@ func (n *normalizer) literal(t *token) bool {
 	case tFloat:
 		kind = LiftedFloat
 		if v, err := strconv.ParseFloat(n.l.text[t.pos:t.end], 64); err != nil && math.IsInf(v, 0) {
-			return false // 1367, which the text as it stands gives
+			return false // the number is too large: parsing the unchanged text gives error 1367
 		}
 	case tString:
 		kind = LiftedString
@@ -323,7 +324,7 @@ func (n *normalizer) unlift() {
 	n.out.Literals = n.out.Literals[:k-1]
 }
 
-// keyword follows the clauses of the statement.
+// keyword keeps track of the clauses of the statement.
 func (n *normalizer) keyword(t *token) bool {
 	f := &n.frames[n.depth]
 	switch t.kw {

@@ -62,7 +62,7 @@ func TestNormalizeGivesUp(t *testing.T) {
 	if !Normalize(list(liftedMax), Options{}, &n) || len(n.Literals) != liftedMax {
 		t.Errorf("%d literals of %d were lifted", len(n.Literals), liftedMax)
 	}
-	// Longer literals at the end than at the beginning: what was told early was wrong, and the statement is planned as it stands.
+	// Longer literals at the end than at the beginning: the estimate is wrong, and Normalize returns false though it could go on.
 	if Normalize(list(2 * liftedProbe)[:6*2*liftedProbe]+strings.Repeat("1", 100_000)+")", Options{}, &n) {
 		t.Error("a statement whose text grows late was lifted")
 	}
@@ -71,7 +71,7 @@ func TestNormalizeGivesUp(t *testing.T) {
 	}
 }
 
-// TestNormalizeAllocations checks that a warm buffer is all that is needed.
+// TestNormalizeAllocations checks that Normalize does not allocate when its buffers are large enough.
 func TestNormalizeAllocations(t *testing.T) {
 	var n Normalized
 	sql := "SELECT c FROM sbtest1 WHERE id=5031 AND c = 'x'"
@@ -103,7 +103,7 @@ func BenchmarkDigest(b *testing.B) {
 	}
 }
 
-// TestDigestOfLongNames: what is longer than a digest is cut before it is copied: a name of 60 MB took ten times as much.
+// TestDigestOfLongNames: a name that is longer than a digest is cut before it is copied; a name of 60 MB once took ten times its size.
 func TestDigestOfLongNames(t *testing.T) {
 	const length = 1 << 20
 	for _, text := range []string{strings.Repeat("a", length), "SELECT `" + strings.Repeat("a", length) + "`", "SELECT @" + strings.Repeat("é", length/2)} {

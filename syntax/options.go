@@ -10,11 +10,11 @@ type Options struct {
 	HighNotPrecedence  bool // NOT binds like !.
 	RealAsFloat        bool // REAL is FLOAT instead of DOUBLE.
 	IgnoreSpace        bool // Built-in function names may be followed by space.
-	NoParams           bool // A ? is no placeholder: the text is not that of a prepared statement.
+	NoParams           bool // A ? is a syntax error: the text is not that of a prepared statement.
 	// ServerVersion decides which /*!NNNNN comments are code: those whose number
 	// is not above it, for instance 80036. Zero means DefaultServerVersion.
 	ServerVersion int
-	// Budget bounds memory and time; nil leaves them to nestingMax and its relatives.
+	// Budget bounds memory and time; nil means that only the limits below apply.
 	Budget *Budget
 }
 

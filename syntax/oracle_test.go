@@ -56,9 +56,9 @@ func without(sql string, n int) string {
 	}
 }
 
-// knownDifferences are mutated statements on which both oracles agree against
-// this grammar, with testdata/oracle/known.txt holding one a line. Each was
-// judged against MySQL's grammar or is deliberate; the classes are:
+// knownDifferences is the file of mutated statements, one a line, on which both
+// oracles agree and this grammar differs. Each was compared with MySQL's grammar or
+// is deliberate; the classes are:
 //
 //   - the oracles know fewer statements, so a truncated one is unknown to both;
 //   - the oracles take words MySQL reserves as names, or the reverse;
@@ -130,8 +130,8 @@ func compact(l []string) []string {
 	return out
 }
 
-// TestOracleCorpus checks that the oracles still serve: each accepts a good
-// share of the corpus, all of which this package accepts.
+// TestOracleCorpus checks that the oracles are useful: each accepts a good share of
+// the corpus, all of which this package accepts.
 func TestOracleCorpus(t *testing.T) {
 	o := newOracles(t)
 	_, texts := corpus(t)

@@ -21,7 +21,7 @@ func (p *parser) alterTable(pos Pos) Statement {
 	return s
 }
 
-// orderByColumns parses ORDER BY of ALTER TABLE, which takes names of columns alone.
+// orderByColumns parses ORDER BY of ALTER TABLE, which takes only column names.
 func (p *parser) orderByColumns() []OrderItem {
 	p.next()
 	p.expectKw(kwBy)
@@ -301,7 +301,7 @@ func (p *parser) alterRename(a *AlterSpec) {
 	}
 }
 
-// alterPartitionOp parses ANALYZE PARTITION and its kind.
+// alterPartitionOp parses ANALYZE PARTITION and the similar actions of AlterPartitionOp.
 func (p *parser) alterPartitionOp(a *AlterSpec) {
 	a.Kind = AlterPartitionOp
 	a.Word = p.needOneOf("ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "DISCARD", "IMPORT")

@@ -148,7 +148,7 @@ func (p *parser) defaultValue() Expr {
 	return nil
 }
 
-// isNow reports whether a synonym of CURRENT_TIMESTAMP is at hand.
+// isNow reports whether the current token is CURRENT_TIMESTAMP or a synonym.
 func (p *parser) isNow() bool {
 	switch p.tok.kw {
 	case kwCurrentTimestamp, kwLocaltime, kwLocaltimestamp:

@@ -68,7 +68,7 @@ func (p *parser) insertSource(s *Insert) {
 			p.next()
 			p.insertRows(s)
 			if continuesQuery(&p.tok) {
-				// VALUES ROW(...) was the start of a larger query.
+				// VALUES ROW(...) was the beginning of a larger query.
 				p.reset(&m)
 				s.Rows, s.RowWord = nil, false
 				s.Query = p.query()
@@ -142,7 +142,7 @@ func (p *parser) update(with *With) Statement {
 	if p.acceptKw(kwWhere) {
 		s.Where = p.expr()
 	}
-	s.OrderBy, s.Limit = p.orderAndLimit() // of several tables it is 1221, which is none of the grammar's errors
+	s.OrderBy, s.Limit = p.orderAndLimit() // with several tables error 1221, which the binder reports
 	return s
 }
 
@@ -208,7 +208,7 @@ func (p *parser) delete(with *With) Statement {
 	return s
 }
 
-// tokenIsDot reports whether the token n places ahead is a point.
+// tokenIsDot reports whether the n-th token after the current one is a dot.
 func (p *parser) tokenIsDot(n int) bool { return p.peek(n).kind == tDot }
 
 // deleteWhere parses the WHERE clause of DELETE.

@@ -20,8 +20,8 @@ func (p *parser) expr() Expr {
 }
 
 // separatorNext reports whether the next token ends any expression. It looks at
-// the text rather than lexing ahead, and misses a separator after white space,
-// which costs time but changes nothing.
+// the text instead of lexing ahead, and misses a separator after white space: then
+// the expression is parsed the slower way with the same result.
 func (p *parser) separatorNext() bool {
 	if p.aheadLen > 0 {
 		kind := p.peek(1).kind
@@ -52,7 +52,7 @@ func (p *parser) simpleLiteral() Expr {
 	return lit
 }
 
-// logicOp returns the logical operator at hand and its precedence, or 0.
+// logicOp returns the current token's logical operator and its precedence, or 0.
 func (p *parser) logicOp() (BinaryOp, int) {
 	switch p.tok.kind {
 	case tWord:
@@ -140,7 +140,7 @@ func (p *parser) comparison() Expr {
 	}
 }
 
-// compareWith parses the operator at hand and its right side.
+// compareWith parses the comparison operator op, the current token, and its right side.
 func (p *parser) compareWith(left Expr, op BinaryOp) Expr {
 	pos := Pos(p.next().pos)
 	if p.tok.kind == tWord && p.peek(1).kind == tLParen {
@@ -260,7 +260,7 @@ func (p *parser) in(left Expr, not bool) Expr {
 func (p *parser) exprList() []Expr {
 	base := len(p.slab.scratch)
 	for {
-		// expr may itself use the scratch list, above what is there now.
+		// expr may itself use the scratch list, after its present elements.
 		x := p.expr()
 		p.slab.scratch = append(p.slab.scratch, x)
 		if !p.accept(tComma) {
@@ -270,7 +270,7 @@ func (p *parser) exprList() []Expr {
 	return p.takeList(base)
 }
 
-// takeList moves what the scratch list holds from base on to a chunk.
+// takeList moves the elements of the scratch list from base on to a chunk.
 func (p *parser) takeList(base int) []Expr {
 	list := p.slab.list(p.slab.scratch[base:])
 	clear(p.slab.scratch[base:]) // The pooled parser must not pin the tree.
@@ -292,7 +292,7 @@ var bitOps = [256]struct {
 // precConcat is the precedence of || under PIPES_AS_CONCAT, above ^.
 const precConcat = 7
 
-// bitOp returns the arithmetic operator at hand and its precedence, or 0.
+// bitOp returns the current token's arithmetic or bit operator and its precedence, or 0.
 func (p *parser) bitOp() (BinaryOp, uint8) {
 	if o := bitOps[p.tok.kind]; o.prec != 0 {
 		return o.op, o.prec
@@ -342,7 +342,7 @@ func (p *parser) unary() Expr {
 	return &Unary{Pos: pos, Op: op, X: x}
 }
 
-// unaryOp returns the prefix operator at hand.
+// unaryOp returns the current token's prefix operator.
 func (p *parser) unaryOp() (UnaryOp, bool) {
 	switch p.tok.kind {
 	case tMinus:

@@ -6,7 +6,7 @@ import "strings"
 // the current token and an opening parenthesis follows.
 type funcParser func(p *parser) Expr
 
-// funcRule describes a function that is more than name(args).
+// funcRule describes a function with a syntax other than name(args).
 type funcRule struct {
 	parse funcParser
 	// adjacent says that without IGNORE_SPACE the parenthesis must touch the
@@ -97,7 +97,7 @@ func (p *parser) callArgs(call *FuncCall) {
 	call.End = Pos(p.expect(tRParen).end)
 }
 
-// noParenCall parses CURRENT_TIMESTAMP and its kind, with or without (n).
+// noParenCall parses CURRENT_TIMESTAMP and similar functions, with or without (n).
 func (p *parser) noParenCall() Expr {
 	t := p.next()
 	call := &FuncCall{Pos: Pos(t.pos), End: Pos(t.end), Name: p.text(t), Syntax: CallNoParen}
@@ -142,8 +142,8 @@ func (p *parser) unitCall() Expr {
 	return call
 }
 
-// dateCall parses DATE_ADD(date, INTERVAL expr unit) and its kind; ADDDATE and
-// SUBDATE also take a number of days.
+// dateCall parses DATE_ADD(date, INTERVAL expr unit), DATE_SUB, ADDDATE and
+// SUBDATE; the last two also take a number of days.
 func (p *parser) dateCall() Expr {
 	t := p.next()
 	call := &FuncCall{Pos: Pos(t.pos), Name: p.text(t)}

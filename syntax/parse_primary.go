@@ -167,7 +167,7 @@ func (p *parser) scopeWord() VarScope {
 	return ScopeDefault
 }
 
-// odbcLiterals are the names before a text in braces that make it a date or time. Under any other name the braces mean what they hold.
+// odbcLiterals are the words that make a string in braces a date or time literal. With any other word the braces mean the expression in them.
 var odbcLiterals = map[string]LiteralKind{"d": LitDate, "t": LitTime, "ts": LitTimestamp}
 
 // odbcEscape parses {d '...'}, {t '...'}, {ts '...'} and {fn expr}.
@@ -211,8 +211,8 @@ func (p *parser) parenExpr() Expr {
 	return row
 }
 
-// aroundQuery goes on behind a query in parentheses with which those that were opened at pos begin: ((SELECT ...) UNION ...), or
-// redundant ones.
+// aroundQuery parses the rest of a parenthesis that was opened at pos and begins with the parenthesised query sub: ((SELECT ...) UNION ...), or
+// redundant parentheses.
 func (p *parser) aroundQuery(pos Pos, sub *Subquery) *Subquery {
 	q := &Query{Pos: sub.Pos, Body: sub.Query}
 	p.continueQuery(q)
@@ -288,7 +288,7 @@ func (p *parser) wordPrimary() Expr {
 	}
 	if introducerOf(p.text(p.tok)) != "" {
 		p.next()
-		p.fail() // _latin1 is no name: a string must follow.
+		p.fail() // _latin1 is not a name: a string must follow.
 	}
 	return p.columnRef()
 }

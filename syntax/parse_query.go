@@ -220,7 +220,7 @@ func (p *parser) hints() string {
 	return p.sql[t.pos+3 : t.end-2]
 }
 
-// selectOptions parses DISTINCT, SQL_CALC_FOUND_ROWS and their kind.
+// selectOptions parses the words of SelectOption and DistinctKind, in any order.
 func (p *parser) selectOptions(s *Select) {
 	for {
 		before := s.Distinct
@@ -301,7 +301,7 @@ func (p *parser) aliasName() string {
 	return p.nameOf(p.next(), aliasCharsMax)
 }
 
-// qualifiedStar parses t.* and s.t.* if one of them is there.
+// qualifiedStar parses t.* and s.t.*, or returns false.
 func (p *parser) qualifiedStar(item *SelectItem) bool {
 	star := &Star{Pos: p.pos()}
 	switch {

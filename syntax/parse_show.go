@@ -238,8 +238,8 @@ func (p *parser) explain() Statement {
 	return e
 }
 
-// endsAfter reports whether the statement ends after the current token, so
-// that the token is a table's name.
+// endsAfter reports whether the statement ends after the current token, which is
+// then the name of a table.
 func (p *parser) endsAfter() bool {
 	k := p.peek(1).kind
 	return k == tEOF || k == tSemi

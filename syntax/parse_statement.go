@@ -114,7 +114,7 @@ func (p *parser) withStatement() Statement {
 	case kwDelete:
 		return p.delete(w)
 	}
-	// A query: parsing WITH a second time keeps query the only place that builds one.
+	// A query: WITH is parsed a second time so that only the method query builds queries.
 	p.reset(&m)
 	return p.query()
 }

@@ -63,7 +63,7 @@ func (p *parser) tableElement() TableElement {
 	}
 }
 
-// startsKey reports whether a key or constraint is at hand.
+// startsKey reports whether the current token begins a key or constraint.
 func (p *parser) startsKey() bool {
 	switch p.tok.kw {
 	case kwConstraint, kwPrimary, kwUnique, kwIndex, kwKey, kwFulltext, kwSpatial, kwForeign, kwCheck:
@@ -132,7 +132,7 @@ func (p *parser) keyRest(k *KeyDef) {
 	k.Options = p.indexOptions()
 }
 
-// typeOfIndex reports whether TYPE at hand introduces an index type.
+// typeOfIndex reports whether TYPE, the current token, introduces an index type.
 func (p *parser) typeOfIndex() bool {
 	t := p.peek(1)
 	return p.tokenIs(t, "BTREE") || p.tokenIs(t, "HASH") || p.tokenIs(t, "RTREE")

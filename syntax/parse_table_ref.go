@@ -61,7 +61,7 @@ func (p *parser) joinOp() (j Join, ok bool) {
 	return j, true
 }
 
-// startsJoin reports whether a join operator is at hand.
+// startsJoin reports whether the current token begins a join operator.
 func (p *parser) startsJoin() bool {
 	switch p.tok.kw {
 	case kwJoin, kwInner, kwCross, kwStraightJoin, kwLeft, kwRight, kwNatural:

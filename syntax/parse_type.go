@@ -161,8 +161,8 @@ func (p *parser) typePrecision(d *DataType) {
 	}
 }
 
-// smallNumber parses an integer that fits 63 bits; larger ones saturate, to be
-// refused with the type's own error.
+// smallNumber parses an integer. Larger ones than 63 bits become the largest, which
+// is refused with the error of the type.
 func (p *parser) smallNumber() int64 {
 	const most = 1<<63 - 1
 	var n int64

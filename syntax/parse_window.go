@@ -72,7 +72,7 @@ func (p *parser) frameBound() FrameBound {
 		return FrameBound{Kind: UnboundedFollowing}
 	}
 	if p.intervalNext = p.isKw(kwInterval); !p.intervalNext && (p.is(tWord) || p.is(tQuoted) || p.is(tUserVar) || p.is(tAtAt) || p.is(tLParen)) {
-		p.fail() // a number or a placeholder
+		p.fail() // only a number or a placeholder may be a bound
 	}
 	b := FrameBound{Kind: ValuePreceding, Value: p.bits(0)}
 	if p.needOneOf("PRECEDING", "FOLLOWING") == "FOLLOWING" {

@@ -9,10 +9,9 @@ import (
 // aheadMax is the longest look-ahead of the grammar, for `db.t.*`.
 const aheadMax = 8
 
-// parser is a recursive-descent parser over one statement. Errors unwind by
-// panicking with *Error, caught in Parse: threading an error through each of
-// some three hundred productions would double the code and slow the good case.
-// Nothing else panics on bad text, and no goroutine is involved.
+// parser is a recursive-descent parser of one statement. Errors unwind by a panic
+// with *Error, or stopped, that Parse recovers: returning an error from each of some
+// three hundred productions would double the code and slow down valid statements.
 type parser struct {
 	lex   lexer
 	tok   token // The current token.
@@ -24,14 +23,14 @@ type parser struct {
 
 	sql    string
 	opt    Options
-	depth  int
-	chain  int
-	params int32
-	// intervalNext says that the operand that follows may be an INTERVAL without a
-	// plus behind it: it is the right side of + or -, or a date function's argument.
+	depth  int   // Present nesting, bounded by nestingMax.
+	chain  int   // Operators counted by link, bounded by chainMax.
+	params int32 // Placeholders so far.
+	// intervalNext says that the next operand may be an INTERVAL that is not followed
+	// by a plus: it is the right side of + or -, or the argument of a date function.
 	intervalNext bool
 	tokens       int  // Read since the last charge.
-	flat         bool // The tokens at hand make no tree.
+	flat         bool // No tree is made of the tokens: see literalRows.
 	program      int  // Nesting of stored program bodies, where local variables exist.
 
 	slab slab
@@ -39,9 +38,10 @@ type parser struct {
 
 var parserPool = sync.Pool{New: func() any { return new(parser) }}
 
-// Parse parses the first statement of sql. rest is what follows its semicolon,
-// empty at the end of the text. The tree refers to sql and must not outlive it.
-// The error is an *Error, or that of opt.Budget.
+// Parse parses the first statement of sql. rest is the text after its semicolon,
+// empty at the end of the text. Strings of the tree are slices of sql; if the caller
+// made that of a buffer, the buffer must not change while the tree is in use. The
+// error is an *Error, or that of opt.Budget.
 func Parse(sql string, opt Options) (stmt Statement, rest string, err error) {
 	p := parserPool.Get().(*parser)
 	defer p.release(&err)
@@ -58,7 +58,7 @@ func Parse(sql string, opt Options) (stmt Statement, rest string, err error) {
 	return stmt, p.restText(), nil
 }
 
-// Blank reports whether nothing but white space, comments and semicolons is left of a text. A version comment that applies is no comment.
+// Blank reports whether a text consists of white space, comments and semicolons only. A version comment that applies counts as code.
 func Blank(rest string, opt Options) bool {
 	if rest == "" {
 		return true
@@ -72,7 +72,7 @@ func Blank(rest string, opt Options) bool {
 	return t.kind == tEOF
 }
 
-// CountParams returns how many placeholders the first statement of a text has.
+// CountParams returns the number of placeholders in the first statement of a text, up to its first lexical error.
 func CountParams(sql string, opt Options) (n int) {
 	var l lexer
 	l.init(sql, &opt)
@@ -84,8 +84,8 @@ func CountParams(sql string, opt Options) (n int) {
 	return n
 }
 
-// ParseExpr parses a single expression, for defaults, generated columns and
-// checks kept as text in the catalogue.
+// ParseExpr parses a single expression, for defaults, generated columns and checks
+// that the catalogue stores as text. As for Parse, the tree refers to text.
 func ParseExpr(text string, opt Options) (x Expr, err error) {
 	p := parserPool.Get().(*parser)
 	defer p.release(&err)
@@ -125,7 +125,7 @@ func (p *parser) release(err *error) {
 	parserPool.Put(p)
 }
 
-// restText is the text after the semicolon at hand.
+// restText is the text after the current token, a semicolon, or "" at the end.
 func (p *parser) restText() string {
 	if p.tok.kind == tSemi {
 		return p.sql[p.tok.end:]
@@ -133,7 +133,7 @@ func (p *parser) restText() string {
 	return ""
 }
 
-// place is a point of the text to which the parser can return.
+// place is a position in the text to which the parser can return.
 type place struct {
 	lex       lexer
 	tok       token
@@ -144,8 +144,8 @@ type place struct {
 	params    int32
 }
 
-// mark remembers the current place. It serves the few constructs that no fixed
-// look-ahead decides; the tokens after it are lexed again.
+// mark returns the current position, for reset. Only the few constructs that need
+// more than a fixed look-ahead use it; the tokens after it are lexed again.
 func (p *parser) mark() place {
 	return place{p.lex, p.tok, p.ahead, p.aheadFrom, p.aheadLen, p.prevEnd, p.params}
 }
@@ -173,7 +173,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// peek returns the token n places after the current one, n from 1 on.
+// peek returns the n-th token after the current one, n from 1 to aheadMax.
 func (p *parser) peek(n int) *token {
 	for p.aheadLen < n {
 		p.ahead[(p.aheadFrom+p.aheadLen)%aheadMax] = p.lex.next()
@@ -220,7 +220,7 @@ func (p *parser) link(n int) {
 	}
 }
 
-// failDeep raises what MySQL says when its parser stack is exhausted.
+// failDeep raises the error of MySQL for an exhausted parser stack.
 func (p *parser) failDeep() {
 	e := newError(p.sql, int(p.tok.pos), CodeTooDeep)
 	e.Msg = fmt.Sprintf("memory exhausted near '%s' at line %d", e.Near, e.Line)
@@ -281,7 +281,7 @@ func (p *parser) tokenIs(t *token, word string) bool {
 // isWord reports whether the current token is the upper-case word.
 func (p *parser) isWord(word string) bool { return p.tokenIs(&p.tok, word) }
 
-// isWords reports whether the coming tokens are the upper-case words.
+// isWords reports whether the tokens from the current one on are the upper-case words.
 func (p *parser) isWords(words ...string) bool {
 	if !p.tokenIs(&p.tok, words[0]) {
 		return false
@@ -327,7 +327,7 @@ func (p *parser) oneOf(words ...string) string {
 	return ""
 }
 
-// needOneOf is oneOf that fails when none is there.
+// needOneOf is oneOf but fails instead of returning "".
 func (p *parser) needOneOf(words ...string) string {
 	w := p.oneOf(words...)
 	if w == "" {

@@ -42,7 +42,7 @@ func TestItemSpans(t *testing.T) {
 	}
 }
 
-// TestStarts checks that every kind of expression knows where it begins.
+// TestStarts checks the start offset of every kind of expression.
 func TestStarts(t *testing.T) {
 	for _, sql := range []string{
 		"a + 1", "a in (1)", "a like 'x'", "a is null", "a between 1 and 2", "a regexp 'x'", "a collate utf8mb4_bin",

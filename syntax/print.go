@@ -7,20 +7,20 @@ import (
 )
 
 // String returns the canonical text of a node: keywords in upper case, names in
-// backquotes, strings in single quotes with backslash escapes. The text means
-// the same under the default sql_mode; || of PIPES_AS_CONCAT needs that mode.
-// Parentheses come from the tree's own nodes, so a tree that was built or
-// rewritten by hand needs Paren nodes where precedence demands them.
+// backquotes, strings in single quotes with backslash escapes. Under the default
+// sql_mode it parses to the same tree, except that || of PIPES_AS_CONCAT needs that
+// mode. It prints only the parentheses of the tree's Paren nodes: a tree that was
+// not made by Parse needs them where precedence demands.
 func String(n Node) string {
 	p := printer{}
 	p.node(n)
 	return string(p.buf)
 }
 
-// briefBytesMax bounds what Brief returns.
+// briefBytesMax bounds the bytes that Brief returns.
 const briefBytesMax = 64
 
-// Brief returns the beginning of String's text, for errors that name a construct. It is not for statements that hold passwords.
+// Brief returns the beginning of String's text, for error messages that name a construct. It does not hide passwords.
 func Brief(n Node) string {
 	p := printer{}
 	p.node(n)
@@ -59,20 +59,21 @@ func brief(b []byte) string {
 	return strings.TrimSpace(string(b)) + "…"
 }
 
-// secretText stands in place of a string in what others may read.
+// secretText replaces strings in texts that other users may read.
 const secretText = "<secret>"
 
-// Shown returns the text of a statement for the process list and logs, whose readers others are: as it was written, unless the statement
-// may hold a password. All strings of such a statement are hidden, a comment too: to tell them apart would let one through some day.
+// Shown returns the text of a statement for the process list and logs, which other users may read: the given text, unless the statement may contain a
+// password. Then it is printed with all its strings replaced, also those that cannot be passwords, such as comments: a list of clauses with passwords
+// could miss one.
 func Shown(s Statement, text string) string {
 	hide := false
 	switch s := s.(type) {
 	case *CreateUser, *SetPassword, *Grant:
 		hide = true
-	case *Loose: // of replication, servers and clones, which have passwords too
+	case *Loose: // statements on replication, servers and clones may have passwords
 		hide = true
 	case *Prepare:
-		hide = s.Text != nil // of what it prepares, which need not be valid
+		hide = s.Text != nil // the prepared text may contain a password and need not be valid
 	}
 	if !hide {
 		return text

@@ -252,7 +252,7 @@ func (p *printer) explain(s *Explain) {
 	}
 }
 
-// maintenance appends ANALYZE TABLE and its kind.
+// maintenance appends ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE.
 func (p *printer) maintenance(s *TableMaintenance) {
 	p.k(s.Verb, s.NoWrite, tableWord(s.Plural))
 	p.objects(s.Tables)

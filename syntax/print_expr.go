@@ -331,8 +331,8 @@ func (p *printer) funcName(schema, name string, stored bool) {
 	p.buf = appendQuoted(p.buf, name)
 }
 
-// isPlainName reports whether a name needs no quotes where keywords are told
-// apart by position.
+// isPlainName reports whether a name needs no quotes in a position where keywords
+// are names too.
 func isPlainName(s string) bool {
 	if s == "" || charClass[s[0]]&classDigit != 0 {
 		return false

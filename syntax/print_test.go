@@ -174,7 +174,7 @@ func TestPrintTokenForToken(t *testing.T) {
 	}
 }
 
-// TestGrammarSample checks that the study's sample is complete.
+// TestGrammarSample checks that no statement of grammar_sample.sql is missing.
 func TestGrammarSample(t *testing.T) {
 	names, _ := corpus(t)
 	n := 0

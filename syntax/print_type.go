@@ -239,7 +239,7 @@ func (p *printer) partitionBy(b *PartitionBy) {
 	}
 }
 
-// partitionMethod appends HASH(expr) and its kind.
+// partitionMethod appends HASH(expr) and the other partitioning methods.
 func (p *printer) partitionMethod(m *PartitionMethod) {
 	p.when(m.Linear, "LINEAR")
 	p.k(m.Kind)

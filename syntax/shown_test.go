@@ -2,7 +2,7 @@ package syntax
 
 import "testing"
 
-// TestShown: what others may read of a statement holds no password, in whatever clause and form it was written.
+// TestShown: the text of a statement for other users contains no password, in whatever clause and form it was written.
 func TestShown(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"alter user u identified by 's3cret'", "ALTER USER `u` IDENTIFIED BY <secret>"},

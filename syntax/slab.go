@@ -40,9 +40,9 @@ func (s *slab) list(elems []Expr) []Expr {
 	return out
 }
 
-// forget drops the chunks, which belong to the tree just made. The scratch
-// list is kept, unless a statement made it large. It holds elements only where
-// an error interrupted a list.
+// forget drops the chunks, which belong to the tree just made. The scratch list is
+// kept for the next statement, unless it is large. It holds elements only if an
+// error interrupted a list.
 func (s *slab) forget() {
 	scratch := s.scratch
 	if cap(scratch) > slabMax*8 {

@@ -82,8 +82,8 @@ func digitsOf(text string, t token) string {
 	return strings.TrimSuffix(s, "'")
 }
 
-// introducers are the character sets that _name may introduce. A longer list
-// than Pando stores: the binder refuses what types lacks, by name.
+// introducers are the character sets for which _name is an introducer. They include
+// some that Pando does not support: the binder refuses those by name.
 var introducers = map[string]bool{}
 
 func init() {
