@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// adminTable is what the sys schema and performance tools use, and functions that only MySQL itself writes.
+// adminTable has functions that MySQL's sys schema and monitoring tools use, and some that only MySQL itself writes into statements.
 var adminTable = map[string]function{
 	"format_bytes":         {1, 1, 0, systemText(11, formatQuantity(byteUnits, "%4.0f %s"))},
 	"format_pico_time":     {1, 1, 0, systemText(11, formatQuantity(timeUnits, "%3.0f %s"))},
@@ -19,10 +19,10 @@ var adminTable = map[string]function{
 	"mysql_query_attribute_string": {0, -1, FlagStatement, buildAttribute},
 }
 
-// unit is a unit of FORMAT_BYTES or FORMAT_PICO_TIME and how many of the least one it is.
+// unit is a unit of FORMAT_BYTES or FORMAT_PICO_TIME.
 type unit struct {
 	name string
-	size float64
+	size float64 // in units of the smallest one
 }
 
 var (
@@ -30,10 +30,10 @@ var (
 	timeUnits = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}, {"min", 60e12}, {"h", 3600e12}, {"d", 86400e12}}
 )
 
-// quantityWide is from where a number is shown with an exponent.
+// quantityWide is the smallest number that is shown with an exponent.
 const quantityWide = 100_000
 
-// formatQuantity shows a number in the largest unit that it has one of. whole is the format of the least unit, which has no fraction.
+// formatQuantity shows a number in the largest unit of which it is at least one. whole is the format for the smallest unit, which has no fraction.
 func formatQuantity(units []unit, whole string) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, null, err := ctx.real(n.args[0], row)
@@ -57,7 +57,7 @@ func formatQuantity(units []unit, whole string) evalFunc {
 	}
 }
 
-// evalThreadID is PS_CURRENT_THREAD_ID and PS_THREAD_ID. A connection has one thread, which bears its number.
+// evalThreadID is PS_CURRENT_THREAD_ID and PS_THREAD_ID. The thread of a connection has the connection's number.
 func evalThreadID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.Session == nil {
 		return types.Null(), errNoSession(n)
@@ -81,7 +81,7 @@ func (ctx *Ctx) statementDigest(n *Node, row []types.Value) (text, hash string, 
 	if ctx.Session == nil {
 		return "", "", false, errNoSession(n)
 	}
-	if !ctx.fits(2 * len(s.B)) { // the parser quotes a copy where it can't read it
+	if !ctx.fits(2 * len(s.B)) { // a copy for the parser, and one in its error
 		return "", "", false, ctx.failed
 	}
 	text, hash, err = ctx.Session.StatementDigest(string(s.B))
@@ -96,7 +96,7 @@ func evalStatementDigest(ctx *Ctx, n *Node, row []types.Value) (types.Value, err
 	return n.textResult([]byte(hash)), nil
 }
 
-// buildDigestText is STATEMENT_DIGEST_TEXT, whose result is of the argument's collation.
+// buildDigestText is STATEMENT_DIGEST_TEXT, whose result has the argument's collation.
 func buildDigestText(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, -1, 0); err != nil {
 		return err
@@ -112,8 +112,8 @@ func buildDigestText(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildNameConst is NAME_CONST(name, value) of two constants, which the replication of stored programs writes. The name is that of the
-// column; plan gives it.
+// buildNameConst is NAME_CONST(name, value) of two constants, which MySQL's replication of stored programs writes. It is the value; plan names
+// the result column.
 func buildNameConst(_ *BuildContext, n *Node) error {
 	for _, a := range n.args {
 		if f, ok := a.aux.(*folded); ok && !f.from.IsCall("neg") || a.kind != kindConst {
@@ -131,7 +131,7 @@ func buildNameConst(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalLoadFile is LOAD_FILE, within what secure_file_priv and the account's privileges allow.
+// evalLoadFile is LOAD_FILE. The session decides by secure_file_priv and the account's privileges what may be read.
 func evalLoadFile(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := ctx.text(n.args[0], row)
 	if err != nil || v.IsNull() || ctx.Session == nil {
@@ -140,7 +140,7 @@ func evalLoadFile(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.Session.LoadFile(string(v.B))
 }
 
-// evalPasswordStrength is VALIDATE_PASSWORD_STRENGTH without the component that rates passwords, which is not installed.
+// evalPasswordStrength is VALIDATE_PASSWORD_STRENGTH as a MySQL without the component validate_password answers it: 0.
 func evalPasswordStrength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := ctx.text(n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -149,7 +149,7 @@ func evalPasswordStrength(ctx *Ctx, n *Node, row []types.Value) (types.Value, er
 	return types.Int(0), nil
 }
 
-// icuVersion is the version of ICU whose rules and tables the library has.
+// icuVersion is the version of ICU whose rules types.Regexp implements.
 const icuVersion = "72.1"
 
 func evalICUVersion(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
@@ -157,14 +157,14 @@ func evalICUVersion(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 }
 
 const (
-	// attributeLength is how long MySQL says that attributes are, in characters.
+	// attributeLength is the length of the result in characters, as MySQL reports it.
 	attributeLength = 1024
-	// attributeBytesMax is how much of an attribute MySQL returns.
+	// attributeBytesMax is how many bytes of an attribute MySQL returns.
 	attributeBytesMax = 1023
 )
 
-// buildAttribute is MYSQL_QUERY_ATTRIBUTE_STRING(name), which a component of MySQL has: what the client tells of the statement besides its text.
-// As that is a loadable function, faults of its arguments have their own error.
+// buildAttribute is MYSQL_QUERY_ATTRIBUTE_STRING(name), the value of an attribute that the client has sent with the statement. In MySQL a component
+// has it as a loadable function, so wrong arguments are error 1123.
 func buildAttribute(_ *BuildContext, n *Node) error {
 	const name = "mysql_query_attribute_string"
 	if len(n.args) != 1 {
@@ -185,7 +185,7 @@ func buildAttribute(_ *BuildContext, n *Node) error {
 		if err != nil {
 			return s, err
 		}
-		v := ctx.Session.Attribute(s.B) // of NULL, as of an empty name, the first
+		v := ctx.Session.Attribute(s.B) // NULL and an empty name are the first attribute
 		if v.IsNull() {
 			return v, nil
 		}
@@ -196,7 +196,7 @@ func buildAttribute(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// validUTF8 is how many bytes in front are UTF-8: clients may send any as attributes.
+// validUTF8 returns the length of the longest prefix that is UTF-8. Clients may send any bytes as attributes.
 func validUTF8(text []byte) int {
 	n := 0
 	for n < len(text) {

@@ -4,7 +4,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// addBatch adds the selected rows of b, each to the group at its position.
+// addBatch is AddBatch.
 func (a *AggStates) addBatch(ctx *Ctx, b *types.Batch, groups []uint32) error {
 	s := a.spec
 	sel := live(b)
@@ -32,6 +32,7 @@ func (a *AggStates) addBatch(ctx *Ctx, b *types.Batch, groups []uint32) error {
 	return err
 }
 
+// groupOf returns the group of row i, see AddBatch.
 func groupOf(groups []uint32, i uint16) uint32 {
 	if groups == nil {
 		return 0
@@ -39,7 +40,7 @@ func groupOf(groups []uint32, i uint16) uint32 {
 	return groups[i]
 }
 
-// kernel adds numbers without making values of them; false means that it can't.
+// kernel adds the numbers of a vector without converting them to values. It returns false, and does nothing, if there is no kernel.
 func (a *AggStates) kernel(v *types.Vector, sel []uint16, groups []uint32) bool {
 	kind := v.Type.Kind()
 	switch a.spec.kind {
@@ -75,7 +76,7 @@ func (a *AggStates) sumKernel(v *types.Vector, kind types.Kind, sel []uint16, gr
 	return false
 }
 
-// extremeKernel is MIN and MAX of signed numbers and dates, whose order is that of N.
+// extremeKernel is MIN and MAX of signed integers, dates and times, which are ordered by N.
 func (a *AggStates) extremeKernel(v *types.Vector, kind types.Kind, sel []uint16, groups []uint32) bool {
 	switch kind {
 	case types.KindInt, types.KindDate, types.KindDatetime, types.KindTimestamp, types.KindTime:
@@ -97,7 +98,7 @@ func (a *AggStates) extremeKernel(v *types.Vector, kind types.Kind, sel []uint16
 	return true
 }
 
-// addVector adds the values of an argument one by one.
+// addVector adds the values of a vector one by one.
 func (a *AggStates) addVector(ctx *Ctx, v *types.Vector, sel []uint16, groups []uint32) error {
 	var args [1]types.Value
 	for _, i := range sel {
@@ -111,7 +112,7 @@ func (a *AggStates) addVector(ctx *Ctx, v *types.Vector, sel []uint16, groups []
 	return nil
 }
 
-// addRows is the row path.
+// addRows adds the selected rows of b one by one, by addRow.
 func (a *AggStates) addRows(ctx *Ctx, b *types.Batch, groups []uint32) error {
 	if cap(ctx.row) < len(b.Cols) {
 		ctx.row = make([]types.Value, len(b.Cols))

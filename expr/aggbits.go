@@ -6,16 +6,17 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// BIT_AND, BIT_OR and BIT_XOR of binary strings work byte by byte and yield one. The state is in AggStates.best, NULL before the first value.
+// BIT_AND, BIT_OR and BIT_XOR of binary strings combine them byte by byte to a binary string. The state is in AggStates.best, NULL before the
+// first value.
 
 const (
-	// bitBytesMax is the longest argument.
+	// bitBytesMax is the most bytes of an argument.
 	bitBytesMax = 511
-	// errBitBytesLong is the number of the error for longer ones.
+	// errBitBytesLong is the error for longer arguments.
 	errBitBytesLong = 3514
 )
 
-// bitBytesType makes s one over binary strings.
+// bitBytesType sets the type of s for an argument that is a binary string.
 func (s *AggSpec) bitBytesType() error {
 	length := s.args[0].typ.Length
 	if length < 0 || length > bitBytesMax {
@@ -49,7 +50,7 @@ func (a *AggStates) bitBytes(g uint32, b []byte) error {
 	return nil
 }
 
-// bitBytesResult is what group g came to. Without a value it is the neutral one, as long as the type allows.
+// bitBytesResult returns the result of group g. Without any value it is the neutral element in the length of the type.
 func (a *AggStates) bitBytesResult(g uint32) types.Value {
 	if best := a.best[g]; !best.IsNull() {
 		return best

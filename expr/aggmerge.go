@@ -36,7 +36,7 @@ func (a *AggStates) merge(ctx *Ctx, g uint32, o *AggStates, og uint32) error {
 	return nil
 }
 
-// mergeDistinct adds the other group's values that this one lacks.
+// mergeDistinct adds those values of seen, of another group, that group g does not have.
 func (a *AggStates) mergeDistinct(ctx *Ctx, g uint32, seen []types.Value) error {
 	nargs := len(a.spec.args)
 	for width := nargs + len(a.spec.order); len(seen) >= width; seen = seen[width:] {
@@ -66,7 +66,7 @@ func (a *AggStates) mergeSum(g uint32, o *AggStates, og uint32) error {
 	return nil
 }
 
-// mergeVariance joins two running variances (Chan, Golub, LeVeque).
+// mergeVariance combines two variances by the parallel algorithm of Chan, Golub and LeVeque (1979).
 func (a *AggStates) mergeVariance(g uint32, n int64, mean, m2 float64) {
 	if n == 0 {
 		return
@@ -82,7 +82,7 @@ func (a *AggStates) mergeVariance(g uint32, n int64, mean, m2 float64) {
 	a.count[g] += n
 }
 
-// appendState writes all that group g holds; every part is written, used or not, because spilling is rare and one layout is simple.
+// appendState appends the count of group g and then what its aggregate needs besides; see AppendState.
 func (a *AggStates) appendState(dst []byte, g uint32) []byte {
 	dst = binary.AppendVarint(dst, a.count[g])
 	switch {
@@ -155,7 +155,7 @@ func appendValue(dst []byte, v *types.Value) []byte {
 	return append(dst, v.B...)
 }
 
-// stateReader reads what appendState wrote in this process.
+// stateReader reads what appendState has written. It does not check lengths, because the same process has written it.
 type stateReader struct{ b []byte }
 
 func (r *stateReader) varint() int64 {

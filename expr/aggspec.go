@@ -26,12 +26,12 @@ const (
 	aggJSONObject
 )
 
-// aggShape is what a name stands for.
+// aggShape describes the aggregate of a name.
 type aggShape struct {
 	kind     aggKind
-	min, max int // arguments
-	sample   bool
-	root     bool // standard deviation
+	min, max int  // number of arguments; max < 0 is unbounded
+	sample   bool // of a sample, not of the whole population
+	root     bool // the standard deviation, not the variance
 }
 
 var aggKinds = map[string]aggShape{
@@ -47,10 +47,9 @@ var aggKinds = map[string]aggShape{
 	"json_arrayagg": {kind: aggJSONArray, min: 1, max: 1}, "json_objectagg": {kind: aggJSONObject, min: 2, max: 2},
 }
 
-// How much wider sums are than what they sum up.
 const (
-	sumExtraDigits = 22
-	groupConcatMax = 1024 // group_concat_max_len's default, in bytes
+	sumExtraDigits = 22   // by which the precision of an exact SUM exceeds that of its argument
+	groupConcatMax = 1024 // default of group_concat_max_len, in bytes
 )
 
 func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOptions) (*AggSpec, error) {
@@ -76,7 +75,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.typ = sumType(b, s.kind, s.args[0])
 	case aggMin, aggMax, aggAny:
 		s.typ, s.coer = args[0].typ, args[0].coer
-		s.distinct = false // it makes no difference, and costs much
+		s.distinct = false // it does not change the result
 	case aggBitAnd, aggBitOr, aggBitXor:
 		if binaryOperand(args[0]) {
 			s.coer = CoerCoercible
@@ -97,10 +96,10 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 	return s, nil
 }
 
-// sumWidth is what MySQL adds to the decimals of sums of doubles for the columns that hold them.
+// sumWidth plus the number of decimals is MySQL's display width of a sum of doubles with fixed decimals.
 const sumWidth = 17
 
-// sumType is the type of SUM and AVG: exact for integers and decimals, double for the rest.
+// sumType returns the type of SUM or AVG: decimal for integers and decimals, else double.
 func sumType(b *BuildContext, k aggKind, x Expr) types.Type {
 	if numericClass(x) == classFloat {
 		more := 0
@@ -139,5 +138,5 @@ func (s *AggSpec) concatType(b *BuildContext) error {
 	return nil
 }
 
-// exact reports whether sums are kept as 128-bit integers or decimals rather than doubles.
+// exact reports whether sums are computed with integers and decimals instead of doubles.
 func (s *AggSpec) exact() bool { return s.typ.ID == types.TypeDecimal }

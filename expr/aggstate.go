@@ -8,25 +8,25 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// AggStates holds the states of one aggregate for many groups in slabs: one slice per part of the state, indexed by group, of which only
-// those that the aggregate uses are kept. It has one user at a time.
+// AggStates holds the states of one aggregate for many groups in slabs: one slice per part of the state, indexed by group. Only the slices that
+// the aggregate needs are allocated. It is for one goroutine at a time.
 type AggStates struct {
 	spec   *AggSpec
 	groups int
-	bytes  int64 // of what hangs off the slabs: texts, values, sets
+	bytes  int64 // memory that the slabs point to: texts, values, sets
 
-	count []int64       // values that were not NULL
-	hi    []int64       // 128-bit sums
-	lo    []uint64      //
-	wide  []types.Value // decimals beyond narrow ones, added to the 128-bit sum at the end; made for the first of them
+	count []int64       // values that were not NULL; for MIN and MAX, how often best was replaced
+	hi    []int64       // high half of 128-bit sums
+	lo    []uint64      // low half
+	wide  []types.Value // sums of decimals that do not fit hi and lo, added to those at the end; allocated for the first such decimal
 	f     []float64     // sums, means
-	f2    []float64     // sums of squared differences
+	f2    []float64     // sums of squared differences from the mean
 	bits  []uint64
-	best  []types.Value // MIN, MAX, ANY_VALUE; their bytes are the slab's
+	best  []types.Value // MIN, MAX, ANY_VALUE, BIT_AND of binary strings and so on; B is a copy that this owns
 	texts []concat
-	sets  []map[string]struct{}
-	seen  [][]types.Value // of DISTINCT: what Merge must add again, arguments and sort keys
-	key   []byte
+	sets  []map[string]struct{} // of DISTINCT: the keys of the arguments so far
+	seen  [][]types.Value       // of DISTINCT: arguments and sort keys one after the other, for Merge
+	key   []byte                // scratch
 }
 
 func (a *AggStates) grow(n int) {
@@ -70,7 +70,7 @@ func (a *AggStates) grow(n int) {
 	a.groups = n
 }
 
-// extend makes s n long; new elements are zero.
+// extend returns s with length n; new elements are zero.
 func extend[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		old := len(s)
@@ -105,7 +105,7 @@ func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
 	var few [4]types.Value
 	args := few[:0]
 	for _, e := range s.args {
-		// Hidden digits take part in sums, so this is not Eval.
+		// Not Eval, which would round a quotient before it is added.
 		v, err := e.eval(ctx, e, row)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
 	return a.add(ctx, g, args, keys)
 }
 
-// sortKeys evaluates the ORDER BY of a GROUP_CONCAT.
+// sortKeys evaluates GROUP_CONCAT's ORDER BY and returns copies of the values.
 func (a *AggStates) sortKeys(ctx *Ctx, row []types.Value) (keys []types.Value, err error) {
 	for _, o := range a.spec.order {
 		v, err := o.Expr.Eval(ctx, row)
@@ -143,10 +143,12 @@ func (a *AggStates) sortKeys(ctx *Ctx, row []types.Value) (keys []types.Value, e
 	return keys, nil
 }
 
-// distinctCopies is how often a long argument of DISTINCT is there while it is added: its key of twice its length, the set's copy of that, and its own.
+// distinctCopies is how many times the length of an argument of DISTINCT is allocated to add it: its key takes twice the length, the copy of the
+// key in the set as much, and the copy in seen once.
 const distinctCopies = 5
 
-// distinctAdd notes args in g's set; fresh is false if they were there. In seen the caller adds the sort keys.
+// distinctAdd adds copies of args to the set of group g and to seen, to which the caller appends the sort keys. fresh is false if the set had
+// them already.
 func (a *AggStates) distinctAdd(ctx *Ctx, g uint32, args []types.Value) (fresh bool, err error) {
 	a.key = a.key[:0]
 	long := 0
@@ -179,7 +181,7 @@ func (a *AggStates) distinctAdd(ctx *Ctx, g uint32, args []types.Value) (fresh b
 	return true, nil
 }
 
-// fitKey brings a value to the scale that keys of its type have.
+// fitKey rounds a decimal to the scale of argument i's type, which keys have.
 func (a *AggStates) fitKey(v types.Value, i int) types.Value {
 	t := &a.spec.args[i].typ
 	if v.K == types.KindDecimal && t.ID == types.TypeDecimal && v.Scale != uint8(t.Scale) {
@@ -188,7 +190,7 @@ func (a *AggStates) fitKey(v types.Value, i int) types.Value {
 	return v
 }
 
-// add adds arguments that are not NULL; keys are those of sortKeys.
+// add adds arguments that are not NULL to group g; keys come from sortKeys.
 func (a *AggStates) add(ctx *Ctx, g uint32, args, keys []types.Value) error {
 	v := &args[0]
 	switch a.spec.kind {
@@ -226,8 +228,8 @@ func (a *AggStates) bit(g uint32, n uint64) {
 	}
 }
 
-// sum adds one value. Integers and narrow decimals of the argument's scale go into 128 bits, which cannot overflow: it
-// would take 2^63 rows.
+// sum adds one value. Integers, and decimals of the argument's scale whose digits fit an int64, are added in 128 bits, which
+// would take 2^63 rows to overflow.
 func (a *AggStates) sum(ctx *Ctx, g uint32, v *types.Value) error {
 	if !a.spec.exact() {
 		a.f[g] += ctx.float(v)
@@ -252,8 +254,8 @@ func (a *AggStates) sum(ctx *Ctx, g uint32, v *types.Value) error {
 	return a.addWide(g, d)
 }
 
-// addWide adds a decimal that does not fit into the 128-bit sums. A slab of values is three times as large as all else of a sum, and few sums
-// need one.
+// addWide adds a decimal that cannot be added in 128 bits. The slab is allocated only when needed: it is three times as large as the others of a
+// sum together, and few sums need it.
 func (a *AggStates) addWide(g uint32, d types.Value) error {
 	if len(a.wide) == 0 {
 		a.wide = extend(a.wide, a.groups)
@@ -271,7 +273,7 @@ func (a *AggStates) addWide(g uint32, d types.Value) error {
 	return nil
 }
 
-// wideOf is the sum of g's decimals that addWide took, NULL if there were none.
+// wideOf returns the sum of g's decimals that were added by addWide, NULL if there were none.
 func (a *AggStates) wideOf(g uint32) types.Value {
 	if len(a.wide) == 0 {
 		return types.Null()
@@ -279,7 +281,7 @@ func (a *AggStates) wideOf(g uint32) types.Value {
 	return a.wide[g]
 }
 
-// sumScale is the scale of the numbers in the 128-bit sums.
+// sumScale returns the scale of the 128-bit sums.
 func (a *AggStates) sumScale() int {
 	if t := &a.spec.args[0].typ; t.ID == types.TypeDecimal {
 		return int(t.Scale)
@@ -303,7 +305,7 @@ func (a *AggStates) total(g uint32) (types.Value, error) {
 	return types.DecAdd(d, wide)
 }
 
-// variance is Welford's recurrence, as MySQL computes it.
+// variance adds x to the mean and the sum of squared differences by Welford's algorithm, as MySQL does.
 func (a *AggStates) variance(g uint32, x float64) {
 	a.count[g]++
 	if a.count[g] == 1 {
@@ -315,7 +317,7 @@ func (a *AggStates) variance(g uint32, x float64) {
 	a.f2[g] += (x - mean) * (x - a.f[g])
 }
 
-// extreme keeps v if it beats what g holds.
+// extreme copies v into best if it is smaller or larger than the value there, depending on the aggregate.
 func (a *AggStates) extreme(ctx *Ctx, g uint32, v *types.Value) {
 	best := &a.best[g]
 	if !best.IsNull() {
@@ -336,7 +338,7 @@ func (a *AggStates) extreme(ctx *Ctx, g uint32, v *types.Value) {
 	a.count[g]++
 }
 
-// order compares two values of the argument's type. Enums compare as their text here, unlike in ORDER BY.
+// order compares two values of the argument's type. ENUM and SET are compared as texts here, unlike in ORDER BY.
 func (a *AggStates) order(ctx *Ctx, v, w *types.Value) int {
 	t := &a.spec.args[0].typ
 	if v.K == types.KindEnum || v.K == types.KindSet {
@@ -387,7 +389,7 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 	if err != nil {
 		return d, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}
-	// The quotient is cut off well beyond the scale and then rounded, as in MySQL.
+	// As in MySQL, the quotient is computed with more digits than the scale, truncated, and then rounded.
 	q, _, err := types.DecDiv(d, types.Decimal(n, 0), int(s.typ.Scale)+wordDigits-int(d.Scale), int(s.typ.Scale))
 	if err != nil {
 		return q, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())

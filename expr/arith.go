@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// buildArith is +, - and *. Integers stay integers, of which one unsigned makes the result unsigned; a decimal makes it exact, a double
+// buildArith is +, - and *. The result of two integers is an integer, unsigned if one of them is; with a decimal it is a decimal, with a double
 // or a string a double.
 func buildArith(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
@@ -56,14 +56,14 @@ func (b *BuildContext) mode() types.SQLMode {
 	return b.Ctx.SQLMode
 }
 
-// doubleWidth is the most characters of a double, by which MySQL sizes columns of those with fixed decimals.
+// doubleWidth is MySQL's display width of a double with a fixed number of decimals, in characters.
 const doubleWidth = 22
 
-// floatWidth is doubleWidth of FLOAT.
+// floatWidth is doubleWidth for FLOAT.
 const floatWidth = 12
 
-// doubleOf is the type of a double that is computed of numbers: if all of them have fixed decimals it shows the most of these, and more behind
-// a division, as in MySQL.
+// doubleOf returns the type of a double that is computed from es. As in MySQL, if all of them have a fixed number of decimals, the result has
+// the largest of these plus more, which is what a division adds.
 func doubleOf(more int, es ...Expr) types.Type {
 	most := 0
 	for _, e := range es {
@@ -79,7 +79,7 @@ func doubleOf(more int, es ...Expr) types.Type {
 	return types.Type{ID: types.TypeDouble, Length: doubleWidth, Scale: int8(most + more)}
 }
 
-// fixedScale is how many decimals a number or a time shows; fixed is false for doubles and texts, which show as many as they have.
+// fixedScale returns the number of decimals of e's type; fixed is false if it has none, as doubles, texts and JSON.
 func fixedScale(e Expr) (scale int, fixed bool) {
 	switch classOf(&e.typ) {
 	case classInt, classNull:
@@ -102,7 +102,7 @@ func arithDecimalType(op string, x, y Expr) types.Type {
 	return decimalType(max(p1-s1, p2-s2)+scale+1, scale)
 }
 
-// outOfRange is error 1690 for n.
+// outOfRange returns error 1690 for n, whose result is beyond the type named what.
 func outOfRange(n *Node, what string) error {
 	return types.Errorf(types.ErDataOutOfRange, what, n.String())
 }
@@ -114,7 +114,7 @@ func bigintRange(n *Node) error {
 	return outOfRange(n, "BIGINT")
 }
 
-// operands evaluates both arguments; null is set when one of them is NULL.
+// operands evaluates both arguments; null is also true if there is an error.
 func (ctx *Ctx) operands(n *Node, row []types.Value) (x, y types.Value, null bool, err error) {
 	if x, err = n.args[0].eval(ctx, n.args[0], row); err != nil || x.K == types.KindNull {
 		return x, y, true, err
@@ -129,7 +129,7 @@ type wide struct {
 	lo uint64
 }
 
-// widen returns an integer operand. Values that are no integers (parameters, dates) are converted first.
+// widen returns v as an integer. Values of other kinds (parameters, dates) are rounded.
 func (ctx *Ctx) widen(v *types.Value) wide {
 	switch v.K {
 	case types.KindUint, types.KindBit:
@@ -151,7 +151,7 @@ func (a wide) neg() wide {
 	return wide{^a.hi + int64(carry), lo}
 }
 
-// narrow returns a as n's type or error 1690.
+// narrow returns a as a value of n's type, or error 1690.
 func (a wide) narrow(n *Node) (types.Value, error) {
 	if n.typ.Unsigned {
 		if a.hi == 0 {
@@ -217,7 +217,7 @@ func evalMulInt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return p.narrow(n)
 }
 
-// evalSubUnsigned is the difference of two unsigned operands of which one is a DECIMAL.
+// evalSubUnsigned is the difference of two unsigned decimals: a negative one is error 1690.
 func evalSubUnsigned(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := evalSubDecimal(ctx, n, row)
 	if err == nil && v.K == types.KindDecimal && types.DecSign(v) < 0 {
@@ -226,7 +226,7 @@ func evalSubUnsigned(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return v, err
 }
 
-// finite returns f or error 1690.
+// finite returns f, or error 1690 if it is infinite or NaN.
 func finite(n *Node, f float64) (types.Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return types.Null(), outOfRange(n, "DOUBLE")
@@ -285,7 +285,8 @@ func (ctx *Ctx) decimalOp(n *Node, row []types.Value, op func(a, b types.Value) 
 	return v, nil
 }
 
-// divisionByZero gives NULL: silently, with warning 1365, or as an error where data are written under a strict mode.
+// divisionByZero is the result of a division by zero, which depends on sql_mode: NULL, NULL with warning 1365, or error 1365 where data are
+// written under a strict mode.
 func (ctx *Ctx) divisionByZero() (types.Value, error) {
 	if ctx.Context == nil || ctx.SQLMode&types.ModeErrorForDivByZero == 0 {
 		return types.Null(), nil
@@ -297,7 +298,7 @@ func (ctx *Ctx) divisionByZero() (types.Value, error) {
 	return types.Null(), nil
 }
 
-// buildDivide is "/": exact for integers and decimals.
+// buildDivide is "/". The quotient of integers and decimals is a decimal, else it is a double.
 func buildDivide(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -336,8 +337,8 @@ func evalDivideFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return finite(n, ctx.float(&x)/d)
 }
 
-// wordDigits is how many digits MySQL keeps per word of a decimal. Quotients are cut off at a whole word and keep the digits
-// beyond their scale for what is computed from them: (1/3)*3 shows as 1.0000.
+// wordDigits is how many digits a word of MySQL's decimals has (DIG_PER_DEC1 in its strings/decimal.cc). Quotients are cut off at a whole word
+// and keep the digits beyond the scale of their type for further computation: (1/3)*3 is 1.0000.
 const wordDigits = 9
 
 func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -353,6 +354,7 @@ func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error
 	return ctx.quotient(n, a, d, max(min(scale, types.MaxDecimalScale), int(n.typ.Scale)))
 }
 
+// quotient returns a / d with scale fraction digits, of which the result may keep more than its type has (Node.loose).
 func (ctx *Ctx) quotient(n *Node, a, d types.Value, scale int) (types.Value, error) {
 	q, ok, err := types.DecDiv(a, d, max(scale-int(a.Scale), 0), int(n.typ.Scale))
 	if err != nil {

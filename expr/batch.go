@@ -6,20 +6,20 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// filterFunc keeps of sel, in place, the rows of b for which n is true. b.Sel is ignored.
+// filterFunc removes from sel, in place, the rows of b for which n is not true, and returns what is left of it. It ignores b.Sel.
 type filterFunc func(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error)
 
-// vectorBytesMax bounds the text of a computed vector. The input of a batch is short, so only functions that make text out of little
-// reach it, as a bare condition: projections, operators and aggregates over bulky texts go row by row, and keys are projected first.
+// vectorBytesMax bounds the text of a computed vector. Only a function that makes long texts of short ones, used as a condition, can reach it:
+// the input of a batch is short, projections, operators and aggregates of bulky texts are computed row by row, and keys are projected first.
 const vectorBytesMax = 64 << 20
 
-// errVector is what a statement gets that exceeds its memory, too.
+// errVector is the error for more than vectorBytesMax, the same as that of a statement that exceeds its memory limit.
 var errVector = types.NewError(8175, "Your query has been cancelled due to exceeding the allowed memory limit for a single SQL query")
 
-// bulkyBytes is the longest text of which a whole batch may be computed at once.
+// bulkyBytes is the most bytes of a text that may be computed for a whole batch at once.
 const bulkyBytes = 4 << 10
 
-// Bulky reports whether the values of the expression, or those within it, may be too long to be computed for a whole batch.
+// Bulky reports whether the values of the expression, or of a part of it, may be longer than bulkyBytes, so that they are computed row by row.
 func (n *Node) Bulky() bool {
 	return n.bulkyText() || slices.ContainsFunc(n.args, Expr.Bulky)
 }
@@ -32,12 +32,12 @@ func (n *Node) bulkyText() bool {
 	return n.typ.ID == types.TypeJSON || chars < 0 || chars > bulkyBytes/4
 }
 
-// overBulky reports whether a kernel of n would make a vector of bulky texts. The row path has one of them at a time.
+// overBulky reports whether a kernel of n would compute a vector of bulky texts. The row path has only one of them in memory at a time.
 func (n *Node) overBulky(args []Expr) bool {
 	c, _ := n.aux.(*comparator)
 	return slices.ContainsFunc(args, func(a Expr) bool {
 		if c != nil && a.flags&(FlagColumn|volatileFlags) == 0 {
-			return false // comparisons take it once, see strings
+			return false // comparisons evaluate it once, see strings
 		}
 		return a.bulkyText()
 	})
@@ -59,11 +59,11 @@ func live(b *types.Batch) []uint16 {
 	return everyRow[:b.Len]
 }
 
-// EvalBatch computes the expression over the selected rows of b into out, which it shapes: out gets n's type and b.Len
-// rows, of which those not selected hold nothing meaningful. out must not be a column of b.
+// EvalBatch computes the expression over the selected rows of b into out, which gets n's type and b.Len rows; rows that are not selected have
+// no meaning. out has copies of all bytes. It must not be a column of b.
 func (n *Node) EvalBatch(ctx *Ctx, b *types.Batch, out *types.Vector) error {
 	if len(live(b)) == 0 {
-		// Kernels evaluate a constant operand once, for all rows: with no row at all its error or warning would be one that no row asked for.
+		// Kernels evaluate a constant operand once for all rows. Without any row that might raise an error or warning that the row path does not.
 		start(out, &n.typ)
 		for range b.Len {
 			out.AppendNull()
@@ -93,7 +93,7 @@ func FilterBatch(ctx *Ctx, e Expr, b *types.Batch) error {
 		err = ctx.failed
 	}
 	if err == nil {
-		// The batch gets a slice of its own, which it may keep, so that the scratch slice can serve again.
+		// The batch keeps its slice, so sel is copied and can be reused.
 		if b.Sel == nil {
 			b.Sel = make([]uint16, 0, types.MaxBatchRows)
 		}
@@ -138,7 +138,8 @@ func filterRows(ctx *Ctx, e Expr, b *types.Batch, sel []uint16) ([]uint16, error
 	return kept, nil
 }
 
-// operandOver evaluates e for the rows of sel, with all its digits. A column is returned as it stands; otherwise scratch is to be released.
+// operandOver evaluates e over the rows sel, without rounding loose decimals. For a column, v is that of the batch and scratch is nil; otherwise
+// both are a vector that the caller releases.
 func (ctx *Ctx) operandOver(e Expr, b *types.Batch, sel []uint16) (v, scratch *types.Vector, err error) {
 	if e.kind == kindColumn {
 		return &b.Cols[e.index], nil, nil
@@ -155,11 +156,11 @@ func (ctx *Ctx) operandOver(e Expr, b *types.Batch, sel []uint16) (v, scratch *t
 	return v, v, err
 }
 
-// vector takes a scratch vector; release gives it back. One that an error keeps from its release is lost to the pool only.
+// vector returns a scratch vector, which release takes back for reuse. After an error it need not be released.
 func (ctx *Ctx) vector() *types.Vector {
 	if k := len(ctx.vectors); k > 0 {
 		v := ctx.vectors[k-1]
-		ctx.vectors[k-1] = nil // it may not come back
+		ctx.vectors[k-1] = nil // so that it can be collected if it is not released
 		ctx.vectors = ctx.vectors[:k-1]
 		return v
 	}
@@ -175,6 +176,7 @@ func (ctx *Ctx) release(v *types.Vector) {
 	}
 }
 
+// takeSel returns an empty scratch selection of capacity MaxBatchRows; giveSel takes it back for reuse.
 func (ctx *Ctx) takeSel() []uint16 {
 	if k := len(ctx.sels); k > 0 {
 		s := ctx.sels[k-1]
@@ -186,9 +188,8 @@ func (ctx *Ctx) takeSel() []uint16 {
 
 func (ctx *Ctx) giveSel(s []uint16) { ctx.sels = append(ctx.sels, s[:0]) }
 
-// shape empties out for t and gives it rows rows, none of them NULL, whose numbers a kernel then writes in place. t is a type whose values
-// have no bytes. The vector counts NULLs as they are appended; kernels set bits instead, so a NULL is appended and taken back to
-// make HasNulls say "perhaps".
+// shape makes out a vector of type t, whose values have no bytes, with rows rows that are not NULL. The kernel then writes N in place. Vector
+// counts the NULLs that are appended, but kernels set bits in Nulls; so a NULL is appended and its bit cleared, which makes HasNulls true.
 func shape(out *types.Vector, t *types.Type, rows int) {
 	start(out, t)
 	out.AppendNull()
@@ -199,7 +200,7 @@ func shape(out *types.Vector, t *types.Type, rows int) {
 	out.N = out.N[:rows]
 }
 
-// shapeDecimals is shape for decimals that are narrow and of t's scale, whose numbers are in N like those of integers.
+// shapeDecimals is shape for decimals of t's scale that fit an int64: their unscaled integers are in N.
 func shapeDecimals(out *types.Vector, t *types.Type, rows int) {
 	start(out, t)
 	out.AppendNull()
@@ -211,7 +212,7 @@ func shapeDecimals(out *types.Vector, t *types.Type, rows int) {
 	}
 }
 
-// start empties out for values of t that are appended one by one.
+// start makes out an empty vector of type t, to append to.
 func start(out *types.Vector, t *types.Type) {
 	if out.Type.ID != t.ID || !out.Type.Equal(t) {
 		out.Init(*t)
@@ -220,7 +221,7 @@ func start(out *types.Vector, t *types.Type) {
 	out.Reset()
 }
 
-// numeric reports whether kernels may write a vector's numbers directly: values of the kind have no bytes.
+// numeric reports whether kernels may write N of a vector of type t: its values have no bytes.
 func numeric(t *types.Type) bool {
 	switch t.Kind() {
 	case types.KindInt, types.KindUint, types.KindFloat:
@@ -231,12 +232,12 @@ func numeric(t *types.Type) bool {
 
 func setNull(v *types.Vector, i uint16) { v.Nulls[i>>6] |= 1 << (i & 63) }
 
-// evalRows is the row path over a batch.
+// evalRows is a batchFunc that uses the row path.
 func evalRows(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	return evalRowsBy(ctx, n, b, out, evalShown)
 }
 
-// evalShown is Eval: without the digits that n doesn't show.
+// evalShown is Eval as an evalFunc: it rounds loose decimals.
 func evalShown(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) { return n.Eval(ctx, row) }
 
 func evalRowsBy(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, eval evalFunc) error {
@@ -245,7 +246,7 @@ func evalRowsBy(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, eval evalF
 		ctx.row = make([]types.Value, len(b.Cols))
 	}
 	row := ctx.row[:len(b.Cols)]
-	// Rows nest when a function evaluates a batch of its own; each level needs a buffer of its own.
+	// eval may evaluate a batch itself, which needs its own buffer.
 	ctx.row = nil
 	defer func() { ctx.row = row }()
 	next := 0
@@ -267,8 +268,8 @@ func evalRowsBy(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, eval evalF
 	return nil
 }
 
-// appendRow computes row i with a buffer for its columns. The vector has a copy of the result, so what the row took of the arena is free
-// again.
+// appendRow evaluates n over row i by eval and appends a copy of the result to out. row is a buffer for the columns. What was allocated in the
+// arena is freed.
 func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out *types.Vector, eval evalFunc) error {
 	if n.flags&FlagColumn != 0 {
 		readColumns(n, b, i, row)
@@ -286,7 +287,7 @@ func (n *Node) appendRow(ctx *Ctx, b *types.Batch, i int, row []types.Value, out
 	return nil
 }
 
-// StartRows empties out for AppendRow.
+// StartRows makes out an empty vector of n's type for AppendRow.
 func (n *Node) StartRows(b *types.Batch, out *types.Vector) {
 	if n.kind == kindColumn {
 		start(out, &b.Cols[n.index].Type)
@@ -295,8 +296,8 @@ func (n *Node) StartRows(b *types.Batch, out *types.Vector) {
 	start(out, &n.typ)
 }
 
-// AppendRow computes the expression for physical row i of b as EvalBatch does, and appends the result to out, for those who watch the
-// size of what they compute.
+// AppendRow computes the expression for row i of b (whether it is selected or not) and appends a copy of the result to out. It is EvalBatch for
+// callers that check the size of out after each row.
 func (n *Node) AppendRow(ctx *Ctx, b *types.Batch, i int, out *types.Vector) error {
 	if n.kind == kindColumn {
 		out.AppendFrom(&b.Cols[n.index], i)
@@ -312,7 +313,7 @@ func (n *Node) AppendRow(ctx *Ctx, b *types.Batch, i int, out *types.Vector) err
 	return err
 }
 
-// readColumns fills row with the columns that n reads.
+// readColumns sets the elements of row that n reads to the columns of row i. The values borrow from b.
 func readColumns(n *Node, b *types.Batch, i int, row []types.Value) {
 	if n.kind == kindColumn {
 		row[n.index] = b.Cols[n.index].Value(i)
@@ -364,7 +365,7 @@ func batchConst(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	return nil
 }
 
-// batchIsNull is IS NULL and IS NOT NULL.
+// batchIsNull is the batch function of IS NULL and IS NOT NULL.
 func batchIsNull(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	v, scratch, err := ctx.operandOver(n.args[0], b, live(b))
 	if err != nil {
@@ -382,7 +383,7 @@ func batchIsNull(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	return nil
 }
 
-// truthOver evaluates e as a condition over sel: N is 0 or 1 where it is not NULL.
+// truthOver evaluates e as a condition over the rows sel and calls use with the result of each.
 func (ctx *Ctx) truthOver(e Expr, b *types.Batch, sel []uint16, use func(i uint16, t tri)) error {
 	v, scratch, err := ctx.operandOver(e, b, sel)
 	if err != nil {
@@ -423,7 +424,7 @@ func batchNot(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	})
 }
 
-// batchJunction is AND and OR. Each argument is evaluated for the rows that are still undecided.
+// batchJunction is the batch function of AND and OR. It evaluates each argument for the rows that the arguments before have not decided.
 func batchJunction(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	shape(out, &n.typ, b.Len)
 	decided, rest := triFalse, int64(1)
@@ -464,8 +465,8 @@ func batchJunction(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	return nil
 }
 
-// filterAnd narrows the selection by one argument after the other. A row that is NULL so far leaves at once, since it can't
-// become true; MySQL stops there too when only the truth of a condition matters.
+// filterAnd narrows the selection by one argument after the other. A row for which an argument is NULL is removed at once, because AND can't
+// become true; MySQL does so, too, if NULL and FALSE of a condition have the same effect.
 func filterAnd(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error) {
 	var err error
 	for _, a := range n.args {
@@ -479,7 +480,7 @@ func filterAnd(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error
 	return sel, nil
 }
 
-// filterOr keeps a row once one argument is true and tries the next argument on the rest.
+// filterOr keeps the rows for which an argument is true and evaluates the next argument for the others only.
 func filterOr(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error) {
 	var hit [types.MaxBatchRows / 64]uint64
 	open := append(ctx.takeSel()[:0], sel...)

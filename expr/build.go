@@ -6,33 +6,32 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// BuildContext is what building an expression depends on. It must be part of a plan cache's key, apart from the two
-// functions: expressions that used them carry FlagTyped.
+// BuildContext is what building an expression depends on, for one goroutine at a time; a nil one has the defaults. The settings in it must
+// be part of a plan cache's key. UserVarType and SysVarType need not be: expressions that were built with their answers have FlagTyped.
 type BuildContext struct {
 	// Ctx gives sql_mode, time zone and div_precision_increment. Building never adds warnings to it.
 	Ctx *types.Context
-	// Collation is collation_connection: that of numbers turned into text. 0 means the server's default.
+	// Collation is collation_connection, which numbers have when they become text. 0 means the server's default.
 	Collation types.CollationID
-	// Client is character_set_client if its bytes are not those of Collation's set, so that literals and parameters have to be translated;
-	// nil takes them as they are.
+	// Client is character_set_client if literals and parameters must be converted from it to Collation's character set; nil if not.
 	Client *types.Charset
-	// Database is named by error 1305 for unknown functions.
+	// Database is the current database, for the message of error 1305 (unknown function).
 	Database string
-	// UserVarType returns the type of @name's present value; nil or TypeNull reads as a string.
+	// UserVarType returns the type of @name's present value; if it is nil or returns TypeNull, the variable reads as a string.
 	UserVarType func(name string) types.Type
 	// SysVarType returns the type of a system variable or error 1193.
 	SysVarType func(scope VarScope, name string) (types.Type, error)
 	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
 	Poll    func() error
 	Grow    func(bytes int64) error
-	made    int64 // bytes of nodes, about
-	visited int64 // arguments that building has looked at, for a test of its effort
+	made    int64 // estimated bytes of the nodes built so far
+	visited int64 // arguments that building has looked at; a test asserts that it grows linearly
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
 }
 
-// Text is what the client sent in a literal or a parameter, as a string of Collation. It keeps raw unless there is something to translate;
-// characters that Collation's set lacks become question marks, as in MySQL.
+// Text returns the bytes of a literal or parameter that the client sent as a string in Collation. The value borrows raw unless it must be
+// converted; characters that Collation's character set lacks become question marks, as in MySQL.
 func (b *BuildContext) Text(raw []byte) types.Value {
 	if b.Client != nil {
 		raw = b.translate(raw)
@@ -48,19 +47,22 @@ func (b *BuildContext) translate(raw []byte) []byte {
 // function is one entry of the function table.
 type function struct {
 	min, max int   // argument count; max < 0 is unbounded
-	flags    Flags // besides those of the arguments
+	flags    Flags // of the function itself; its arguments add theirs
 	build    func(b *BuildContext, n *Node) error
 }
 
 // Call builds a function or operator over args. Names are lower case: "+", "-", "*", "/", "div", "%", "neg" (unary minus), "=", "<=>", "<>",
 // "<", "<=", ">", ">=", "and", "or", "xor", "not", "in", "not in", "between", "not between", "like", "not like" (a third argument
-// is ESCAPE), "regexp", "not regexp", "is null", "is not null", "is true", "is not true", "is false", "is not false", "is unknown",
-// "is not unknown", "&", "|", "^", "<<", ">>", "~", "row", "case" (when, then, …[, else]), "case_value" (base, when, then, …[, else]),
-// "collate" (e, name), "binary", "convert_using" (e, character set name), "interval", "->", "->>", "values" (column) and every function by its
-// name. Units of DATE_ADD, EXTRACT, TIMESTAMPDIFF and so on are constant strings ("DAY") in the place where SQL has them;
-// "date_add" and "date_sub" take (date, amount, unit). TRIM(BOTH x FROM s) is "trim"(s, x), with "trim_leading" and "trim_trailing" beside it.
+// is ESCAPE), "sounds like", "regexp", "not regexp", "is null", "is not null", "is true", "is not true", "is false", "is not false",
+// "is unknown", "is not unknown", "&", "|", "^", "<<", ">>", "~", "row", "case" (when, then, …[, else]), "case_value" (base, when, then,
+// …[, else]), "collate" (e, name), "binary", "convert_using" (e, character set name), "interval", "->", "->>", "values" (column) and every
+// function by its name. Units of DATE_ADD, EXTRACT, TIMESTAMPDIFF and so on are constant strings ("DAY") in the place where SQL has them;
+// "date_add" and "date_sub" take (date, amount, unit). TRIM(BOTH x FROM s) is "trim"(s, x), and there are "trim_leading" and
+// "trim_trailing".
+//
 // It fails with 1305 for unknown functions, 1582 for a wrong number of arguments, 1241 for misplaced rows, 1267 for mixed
-// collations and 1235 for functions of MySQL that Pando lacks. Constant calls are folded where that is safe.
+// collations and 1235 for functions of MySQL that Pando lacks. A call over constants becomes a constant if its evaluation raises neither
+// error nor warning (invariant 8).
 func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	f, ok := functions[name]
 	if !ok {
@@ -78,7 +80,7 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	n.noteNullable(b, name, args)
 	own := n.args
 	if n.IsCall("and", "or") {
-		own = args // those of a chain that it goes on with were looked at when that was built
+		own = args // those of a nested AND or OR were looked at when that was built
 	}
 	b.visit(len(own))
 	if n.overBulky(own) {
@@ -90,11 +92,11 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	return fold(b, n)
 }
 
-// nodeBytes is about what a node takes, with its place in the list of its parent and what its builder keeps beside it.
+// nodeBytes estimates the memory of a node, its slot in its parent's list of arguments and its aux.
 const nodeBytes = int64(unsafe.Sizeof(Node{})) + 64
 
-// meter counts so many nodes and looks at the interrupt. What is counted is given back when the statement ends, for trees live as long
-// as their plan.
+// meter counts the memory of nodes new nodes and polls the interrupt. The statement gives the bytes back when it ends, because trees live as
+// long as their plan.
 func (b *BuildContext) meter(nodes int) error {
 	if b == nil {
 		return nil
@@ -108,7 +110,7 @@ func (b *BuildContext) meter(nodes int) error {
 	return b.poll()
 }
 
-// Made is about how many bytes the nodes take that were built so far.
+// Made returns the estimated bytes of the nodes built so far.
 func (b *BuildContext) Made() int64 {
 	if b == nil {
 		return 0
@@ -116,14 +118,14 @@ func (b *BuildContext) Made() int64 {
 	return b.made
 }
 
-// visit counts arguments that are looked at one by one.
+// visit counts arguments that a builder has looked at one by one.
 func (b *BuildContext) visit(args int) {
 	if b != nil {
 		b.visited += int64(args)
 	}
 }
 
-// Hold counts bytes that building takes beside nodes. They are given back when the statement ends.
+// Hold counts memory that building needs besides nodes. The statement gives it back when it ends.
 func (b *BuildContext) Hold(bytes int) error {
 	if b == nil || b.Grow == nil {
 		return nil
@@ -146,7 +148,7 @@ func (b *BuildContext) pollEvery(i int) error {
 	return b.poll()
 }
 
-// listPollItems is how many items of a list are built between two looks at the interrupt.
+// listPollItems is how many items of a list are built between two polls of the interrupt.
 const listPollItems = 1 << 10
 
 // Cast is CAST(e AS t). t.Length and t.Scale are -1 where the statement leaves them out.
@@ -172,7 +174,7 @@ func SysVar(b *BuildContext, scope VarScope, name string) (Expr, error) {
 	return buildSysVar(b, scope, name)
 }
 
-// newCall returns a call node that collects what it inherits from its arguments.
+// newCall returns a call node with the flags of its arguments. It keeps args.
 func newCall(name string, args []Expr) *Node {
 	n := &Node{kind: kindCall, name: name, args: args, coer: CoerNumeric}
 	for _, a := range args {

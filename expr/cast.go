@@ -14,7 +14,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	x := n.args[0]
 	n.coer, n.ascii = CoerNumeric, true
 	switch {
-	case t.IsInteger(): // of a choice it reads the text
+	case t.IsInteger(): // not asNumber: it reads the text of a CASE or IF
 		x = AsNumber(x)
 	case t.IsNumeric():
 		x = asNumber(x)
@@ -90,7 +90,7 @@ func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return v, err
 	}
-	// BINARY(n) is filled with n bytes, and any length beyond the packet is refused, as in MySQL, whatever the text's.
+	// As in MySQL, a length beyond max_allowed_packet is refused however short the text is; BINARY(n) makes n bytes of it.
 	to, name := n.aux.(types.Type), "cast_as_char"
 	if to.Coll == types.Binary {
 		name = "cast_as_binary"
@@ -108,7 +108,7 @@ func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 	}
 	if v, err = types.Cast(ctx.Context, v, to); err != nil || ctx.beyondPacket(name, len(v.B)) {
-		return types.Null(), err // other character sets may take four times as many bytes
+		return types.Null(), err // in another character set the text may be four times as long
 	}
 	return v, nil
 }
@@ -130,7 +130,7 @@ func buildBinary(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// castBytes returns the most bytes that a value of t has as a text that becomes binary; -1 is unbounded.
+// castBytes returns the most bytes of a value of t that is cast to a binary string; -1 is unbounded.
 func castBytes(t *types.Type) int32 {
 	if t.ID == types.TypeDouble && t.Scale >= 0 && t.Length > 0 {
 		return t.Length

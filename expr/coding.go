@@ -54,7 +54,7 @@ var codingTable = map[string]function{
 	"bit_count":    {1, 1, 0, plain(intType(21), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
 }
 
-// bytesOut builds a function whose result is a binary string.
+// bytesOut returns the builder of a function whose result is a binary string of at most length(n) bytes.
 func bytesOut(length func(*Node) int32, eval evalFunc) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {
@@ -76,7 +76,7 @@ func evalASCII(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(s.B[0])), nil
 }
 
-// evalOrd is ORD: the bytes of the first character as a number.
+// evalOrd is ORD: the bytes of the first character as a big-endian number.
 func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
@@ -89,8 +89,8 @@ func evalOrd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(code), nil
 }
 
-// buildChar is CHAR(n, …): bytes, as many as each number needs. CHAR(… USING cs) is that through CONVERT, as
-// char_using, which has the name of the character set in front: there each number fills whole units.
+// buildChar is CHAR(n, …): for each number its bytes, big-endian, as few as it needs. CHAR(n, … USING cs) is "char_using" (cs, n, …), whose
+// result is converted by CONVERT: there each number is padded to whole code units of the character set.
 func buildChar(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -126,7 +126,7 @@ func buildChar(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildQuote is QUOTE; NULL becomes the word.
+// buildQuote is QUOTE. QUOTE(NULL) is the text NULL without quotes.
 func buildQuote(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, 0); err != nil {
 		return err
@@ -139,7 +139,7 @@ func buildQuote(b *BuildContext, n *Node) error {
 	switch {
 	case coll == types.Binary:
 		coll = b.collation()
-	case coll.Charset().MinLen > 1: // of which evaluation makes the text again
+	case coll.Charset().MinLen > 1: // evaluation converts the result back
 		n.args[0] = b.toCharset(n.args[0], types.DefaultCollation)
 	}
 	n.typ = stringType(length, coll)
@@ -182,7 +182,7 @@ func buildQuote(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalHex is HEX: of text its bytes, of a number its digits.
+// evalHex is HEX: the bytes of a text, or a number in base 16.
 func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -247,7 +247,7 @@ func evalRadix(base int) evalFunc {
 	}
 }
 
-// numberText is text, in which a BIT is a number: BIN, OCT and CONV read the digits of their argument's text.
+// numberText is Ctx.text with a BIT as the digits of its number: BIN, OCT and CONV read the digits of their argument's text.
 func (ctx *Ctx) numberText(e Expr, row []types.Value) (types.Value, error) {
 	v, err := e.eval(ctx, e, row)
 	switch v.K {
@@ -259,7 +259,8 @@ func (ctx *Ctx) numberText(e Expr, row []types.Value) (types.Value, error) {
 	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), err
 }
 
-// parseRadix reads the longest prefix of s in a base; negative numbers by their bits, overflow saturates, in 63 bits if signed.
+// parseRadix reads the longest prefix of s that is a number in base. A negative number is returned in two's complement. Numbers out of range
+// become the largest or smallest: of an int64 if signed, else of a uint64. ok is false if there are no digits.
 func parseRadix(s []byte, base int, signed bool) (n uint64, ok bool) {
 	s = bytes.TrimLeft(s, " \t\n\v\f\r")
 	neg := len(s) > 0 && s[0] == '-'
@@ -300,7 +301,7 @@ func digitOf(c byte) int {
 	return 99
 }
 
-// evalConv is CONV(s, from, to); a negative base means signed numbers.
+// evalConv is CONV(s, from, to). A negative base means that numbers are signed.
 func evalConv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.numberText(n.args[0], row)
 	if err != nil {
@@ -349,7 +350,7 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	if !ctx.fits(2 * len(s.B)) { // with the text that is cleaned
+	if !ctx.fits(2 * len(s.B)) { // for the result and the text without white space
 		return types.Null(), nil
 	}
 	clean := bytes.Map(func(r rune) rune {
@@ -433,8 +434,8 @@ func evalRandomBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return types.Bytes(out), err
 }
 
-// evalWeightString is WEIGHT_STRING. A second argument is n of AS CHAR(n): so many characters at most, and where the collation pads,
-// filled with spaces.
+// evalWeightString is WEIGHT_STRING. A second argument is the n of AS CHAR(n): the text is cut off after n characters, and padded with spaces to
+// n under a PAD SPACE collation.
 func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.K != types.KindString {

@@ -6,23 +6,24 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Coercibility is how strongly the collation of an expression binds; the smaller wins.
+// Coercibility is how strongly the collation of an expression binds: of two expressions the smaller one decides. The rules in this file are
+// those of MySQL's DTCollation::aggregate (sql/item.cc) and of its manual, "Collation Coercibility in Expressions".
 type Coercibility uint8
 
 // The coercibilities, with the numbers that COERCIBILITY() returns.
 const (
 	CoerExplicit  Coercibility = iota // COLLATE
-	CoerNone                          // strings of different collations put together
-	CoerImplicit                      // columns
-	CoerSysconst                      // USER(), VERSION(), user variables in MySQL are implicit
+	CoerNone                          // CONCAT of strings with different collations
+	CoerImplicit                      // columns, user variables
+	CoerSysconst                      // USER(), VERSION()
 	CoerCoercible                     // literals, parameters
-	CoerNumeric                       // numbers and dates turned into text
+	CoerNumeric                       // numbers and dates converted to text
 	CoerIgnorable                     // NULL
 )
 
 var coercibilityNames = [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}
 
-// coercibilityOf returns what an expression of type t has by its origin.
+// coercibilityOf returns the coercibility of an expression of type t; strings is that of a string of the same origin.
 func coercibilityOf(t *types.Type, strings Coercibility) Coercibility {
 	switch {
 	case t.ID == types.TypeNull:
@@ -40,14 +41,14 @@ func isTextual(t *types.Type) bool {
 	return t.IsStringType() || t.ID == types.TypeEnum || t.ID == types.TypeSet
 }
 
-// derivation is a collation on its way through an aggregation.
+// derivation is a collation with its coercibility, of one expression or of several together.
 type derivation struct {
 	coll  types.CollationID
 	coer  Coercibility
-	ascii bool
+	ascii bool // as in Node
 }
 
-// derive returns the derivation of e where a string is wanted.
+// derive returns the derivation of e converted to a string.
 func (b *BuildContext) derive(e Expr) derivation {
 	d := derivation{e.typ.Coll, e.coer, e.ascii}
 	switch {
@@ -55,7 +56,7 @@ func (b *BuildContext) derive(e Expr) derivation {
 		d.coll, d.coer, d.ascii = types.Binary, CoerIgnorable, true
 	case e.typ.ID == types.TypeJSON:
 		d.coll = types.Utf8mb4Bin
-	case e.typ.ID == types.TypeBit: // a text of its bytes
+	case e.typ.ID == types.TypeBit: // as text it is its bytes
 		d.coll, d.ascii = types.Binary, false
 	case !isTextual(&e.typ):
 		d.coll, d.coer, d.ascii = b.collation(), CoerNumeric, true
@@ -73,7 +74,7 @@ func (b *BuildContext) collation() types.CollationID {
 	return b.Collation
 }
 
-// locale is lc_time_names.
+// locale returns the locale of lc_time_names, nil for en_US.
 func (b *BuildContext) locale() *types.Locale {
 	if c := b.context(); c != nil {
 		return c.Locale
@@ -88,7 +89,7 @@ func (b *BuildContext) context() *types.Context {
 	return b.Ctx
 }
 
-// isUnicode reports whether a character set covers Unicode, and how many bytes its characters need.
+// isUnicode reports whether cs is a character set of Unicode.
 func isUnicode(cs *types.Charset) bool {
 	switch cs.Name {
 	case "utf8mb4", "utf8mb3", "utf8", "ucs2", "utf16", "utf16le", "utf32":
@@ -97,10 +98,10 @@ func isUnicode(cs *types.Charset) bool {
 	return false
 }
 
-// holdsUnicode reports whether MySQL converts other character sets of Unicode to this one.
+// holdsUnicode reports whether MySQL converts the other character sets of Unicode to cs.
 func holdsUnicode(cs *types.Charset) bool { return cs.Name == "utf8mb4" || cs.Name == "utf32" }
 
-// holds reports whether every string of r can be converted to the character set of l, and l's claim is not weaker.
+// holds reports whether every string of r can be converted to the character set of l, and the coercibility of l permits it.
 func (l derivation) holds(r derivation) bool {
 	if isUnicode(l.coll.Charset()) && (l.coer < r.coer || l.coer == r.coer && (!isUnicode(r.coll.Charset()) || holdsUnicode(l.coll.Charset()))) {
 		return true
@@ -108,14 +109,14 @@ func (l derivation) holds(r derivation) bool {
 	return r.ascii && (l.coer < r.coer || l.coer == r.coer && !l.ascii)
 }
 
-// merge finds the collation for l and r together. ok is false where MySQL reports 1267.
+// merge returns the common collation of l and r. ok is false if MySQL reports error 1267.
 func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	ascii := l.ascii && r.ascii
 	win := func(d derivation) (derivation, bool) { d.ascii = ascii; return d, true }
 	if l.coll.Charset() != r.coll.Charset() {
 		switch {
 		case l.coer == CoerExplicit && r.coer == CoerExplicit && l.coll != types.Binary && r.coll != types.Binary:
-			return derivation{types.Binary, CoerNone, ascii}, false // each COLLATE has been meant
+			return derivation{types.Binary, CoerNone, ascii}, false // neither COLLATE may be ignored
 		case l.coll == types.Binary:
 			if l.coer <= r.coer {
 				return win(l)
@@ -154,13 +155,13 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	return derivation{l.coll.Charset().Bin, CoerNone, ascii}, true
 }
 
-// aggregate finds the common collation of args. strict refuses an undetermined result, as comparisons must. op names
-// the operation in error 1267.
+// aggregate returns the common collation of args, or error 1267, which names the operation op. strict refuses the result CoerNone, too, as
+// comparisons must.
 func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivation, error) {
 	return b.aggregateFor(op, strict, args, args)
 }
 
-// aggregateFor is aggregate for an operation of which args are some of the operands; the error tells of all.
+// aggregateFor is aggregate for some of the operands of an operation; error 1267 shows all of them.
 func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Expr) (derivation, error) {
 	b.visit(len(args))
 	d := b.derive(args[0])
@@ -178,7 +179,8 @@ func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Exp
 	return d, unreadable(d.coll, args)
 }
 
-// unreadable is error 3854 for a constant that joins texts of a character set in which its bytes are no text, or that lacks its characters.
+// unreadable returns error 3854 if one of args is a constant that cannot be converted to the character set of coll: a binary string that is not
+// well formed in it, or a text with characters that it lacks.
 func unreadable(coll types.CollationID, args []Expr) error {
 	if coll == types.Binary {
 		return nil
@@ -201,7 +203,7 @@ func noConversion(s []byte, from, to *types.Charset) error {
 	return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(s), from.Name, to.Name)
 }
 
-// convertible reports whether a character set has all characters of a text of another one.
+// convertible reports whether the character set to has all characters of s, which is in from.
 func convertible(s []byte, from, to *types.Charset) bool {
 	if types.SameBytes(from, to) {
 		return true
@@ -224,8 +226,8 @@ func collationError(op string, b *BuildContext, args []Expr) error {
 	return types.Errorf(types.ErCantAggregateNCollations, op)
 }
 
-// toCharset wraps e so that its strings come in the character set of coll. Constants are converted at once by fold.
-// e is returned as it is when nothing has to change.
+// toCharset returns e with its strings converted to the character set of coll, where characters that it lacks become question marks. Constants
+// are converted at once. It returns e itself if no conversion is needed.
 func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	textual := isTextual(&e.typ)
 	if textual && e.typ.Coll == coll || coll == types.Binary || textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeNull || e.typ.ID == types.TypeBit {
@@ -244,7 +246,7 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	n := newCall("convert_charset", []Expr{e})
 	n.hidden, n.typ, n.coer, n.aux, n.eval = true, e.typ, e.coer, to, evalToCharset
 	n.typ.Coll = coll
-	if e.kind == kindParam { // a literal of the statement, perhaps, of which unreadable has not seen the value
+	if e.kind == kindParam { // it may be a literal of the statement, whose value was not known to unreadable
 		n.eval = evalToSubject
 	}
 	if !n.typ.IsStringType() {
@@ -267,7 +269,8 @@ func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.String(b, n.typ.Coll), nil
 }
 
-// toSubject is toCharset for what is looked for in a text, or put into it: a character that the text's set lacks is error 3854 and no question mark.
+// toSubject is toCharset for texts that are searched in another, or inserted into it: characters that the character set lacks are error 3854
+// instead of question marks.
 func (b *BuildContext) toSubject(e Expr, coll types.CollationID) (Expr, error) {
 	if err := unreadable(coll, []Expr{e}); err != nil {
 		return nil, err
@@ -347,7 +350,7 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 				return types.Null(), nil
 			}
 		default:
-			// Taken as bytes of yet another character set and converted again, it would double with each call.
+			// Nested conversions could otherwise double the length with each call.
 			if ctx.tooLong(n, leastBytes(v.B, from, to)) {
 				return types.Null(), nil
 			}
@@ -360,13 +363,14 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// leastBytes is what a text takes at least in another character set.
+// leastBytes returns the fewest bytes that s can have in the character set to.
 func leastBytes(s []byte, from, to *types.Charset) int { return from.CountChars(s) * to.MinLen }
 
-// convertAtOnce is how long a text may be that is converted in one piece.
+// convertAtOnce is the most bytes of a text that is converted in one piece, without polling.
 const convertAtOnce = 16 << 10
 
-// converted is a text in another character set, in the arena.
+// converted returns s in the character set to, allocated in the arena. Characters that it lacks become question marks. If the statement has to
+// end, ctx.failed is set.
 func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
 	least := leastBytes(s, from, to)
 	if !ctx.fits(least) {
@@ -376,7 +380,7 @@ func (ctx *Ctx) converted(s []byte, from, to *types.Charset) []byte {
 	if len(s) <= convertAtOnce {
 		room := out
 		if out, _ = types.ConvertCharset(room, s, from, to); cap(out) > cap(room) {
-			ctx.charge(cap(out)) // it has moved
+			ctx.charge(cap(out)) // append has moved it out of the arena
 		}
 		return out
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Order masks: which outcomes of a three-way comparison make an operator true.
+// Masks of the outcomes of a three-way comparison that make an operator true.
 const (
 	maskLess    = 1
 	maskEqual   = 2
@@ -21,18 +21,18 @@ var compareMasks = map[string]uint8{
 	"<": maskLess, "<=": maskLess | maskEqual, ">": maskGreater, ">=": maskGreater | maskEqual,
 }
 
-// errWrongValue is ER_WRONG_VALUE, whose text depends on where it happens.
+// errWrongValue is MySQL's ER_WRONG_VALUE, whose text depends on the context.
 const errWrongValue = 1525
 
-// comparator compares two operands of a class that was settled when the expression was built.
+// comparator compares two operands in a class that was chosen when the expression was built.
 type comparator struct {
 	class class
-	mask  uint8
+	mask  uint8 // the operator: see maskLess
 	coll  types.CollationID
-	bytes bool // equal bytes are the only equal strings and order is that of bytes
+	bytes bool // coll orders strings by their bytes
 }
 
-// compare orders two values that are not NULL. ok is false when one of them has no value in the class: a text that is
+// compare orders two values that are not NULL: -1, 0 or 1. ok is false if one of them cannot be converted to the class: a value that is
 // no date.
 func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 	switch c.class {
@@ -70,7 +70,7 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		}
 		x, ok1 := toKind(ctx, a, types.KindTime)
 		y, ok2 := toKind(ctx, b, types.KindTime)
-		switch { // a parameter that is no time compares as the literal would: as text
+		switch { // a parameter that is no time is compared as text, as a literal is
 		case ok1 && ok2:
 		case a.K == types.KindString:
 			return sign(ctx.compareTexts(a.B, ctx.textOf(b), a.Coll)), true
@@ -82,7 +82,7 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 	return sign(types.CompareMixed(ctx.Context, *a, *b, c.coll)), true
 }
 
-// compareTemporal orders dates. Two timestamps compare as instants; all else compares as civil time.
+// compareTemporal orders dates. Two timestamps are compared as instants, everything else as local date and time.
 func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	if a.K == b.K && a.K != types.KindString {
 		return orderInts(a.N, b.N), true
@@ -95,16 +95,16 @@ func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	return orderInts(x, y), ok1 && ok2
 }
 
-// compareUnadapted orders a date or time and a number that is none. Only a parameter gets here, one whose number adapt has left
-// alone; as a literal it would have made this a comparison of class float, which compareClass chooses for dates and numbers.
+// compareUnadapted orders a date or time and a number that is none, as doubles. The number can only be a parameter's value that evalAdapt could
+// not convert; with a literal, compareClass would have chosen classFloat.
 func compareUnadapted(ctx *Ctx, a, b *types.Value) int {
 	return orderFloats(ctx.float(a), ctx.float(b))
 }
 
-// sign reduces an order to -1, 0 or 1, which masks count on.
+// sign reduces an order to -1, 0 or 1, as comparator.test needs it.
 func sign(order int) int { return orderInts(int64(order), 0) }
 
-// toKind returns the N of v as a datetime or time. A text that is no date counts as the zero date, with a warning.
+// toKind returns the N of v as a datetime or time, depending on k. A text that is no datetime counts as the zero date, with a warning.
 func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
 	switch {
 	case v.K == k, k == types.KindDatetime && v.K == types.KindDate:
@@ -156,8 +156,8 @@ func orderUints(a, b uint64) int {
 	return 0
 }
 
-// orderFloats orders doubles. A parameter may be no number (NaN): it equals nothing, itself included, and every order that it is in is
-// "greater", as in MySQL.
+// orderFloats orders doubles. A parameter may be NaN: as in MySQL, it is unequal to everything, itself included, and the result is 1 on either
+// side.
 func orderFloats(a, b float64) int {
 	if a < b {
 		return -1
@@ -171,7 +171,7 @@ func orderFloats(a, b float64) int {
 // test turns an order into the operator's truth value.
 func (c *comparator) test(order int) bool { return c.mask>>uint(order+1)&1 != 0 }
 
-// compareClass settles in which class a and b are compared.
+// compareClass chooses the class in which a and b are compared.
 func compareClass(a, b Expr) class {
 	ca, cb := classOf(&a.typ), classOf(&b.typ)
 	if ca > cb {
@@ -188,7 +188,7 @@ func compareClass(a, b Expr) class {
 		}
 		return classFloat
 	case cb == classTime:
-		// A TIME and a text compare as texts, unless the text is a constant that adapt turned into a TIME.
+		// A TIME and a text are compared as texts, unless the text is a constant that adapt has converted to a TIME.
 		switch ca {
 		case classTemporal, classString, classTime:
 			return ca
@@ -203,8 +203,8 @@ func compareClass(a, b Expr) class {
 	return cb // int < decimal < float
 }
 
-// newComparator prepares the comparison of a with b and returns them with the conversions that it needs. A bare column stays
-// bare where the comparison is in the column's own class, which is what the planner needs to derive a range.
+// newComparator prepares the comparison of x with y and returns them with the conversions that it needs. A column that is compared in its own
+// class is returned as it is, from which the planner can derive an index range.
 func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, Expr, error) {
 	if isRow(x) || isRow(y) {
 		return nil, x, y, operandColumns(x)
@@ -246,7 +246,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	return c, x, y, nil
 }
 
-// yearAsDate makes a YEAR a date: its first day to a CAST; without month and day, which is before all of its days, to a comparison.
+// yearAsDate converts a YEAR to a date whose month and day are both part: 1 for CAST; 0 for comparisons, which is before all days of the year.
 func yearAsDate(e Expr, part int) Expr {
 	name := "year as date"
 	if part > 0 {
@@ -275,11 +275,12 @@ func numericSide(e Expr) bool {
 	return false
 }
 
-// toleratesNoDate reports whether a constant text that is no date may be compared with dates: it may where there are several, in MySQL.
+// toleratesNoDate reports whether op may compare dates with a constant text that is no date. As in MySQL, operators with a list may; others
+// fail with 1525.
 func toleratesNoDate(op string) bool { return op == "in" || op == "case" }
 
-// adaptConstants converts a constant that is compared with a column to the column's type where that loses nothing, as MySQL does. Parameters get a
-// conversion that does the same for each execution.
+// adaptConstants converts a constant that is compared with a column to the column's type if no information is lost, as MySQL does. A parameter
+// gets a node that does so in each execution.
 func (b *BuildContext) adaptConstants(x, y Expr, tolerant bool) (Expr, Expr, error) {
 	var err error
 	switch {
@@ -291,12 +292,14 @@ func (b *BuildContext) adaptConstants(x, y Expr, tolerant bool) (Expr, Expr, err
 	return x, y, err
 }
 
-// comparesAsColumn reports whether constants adapt to e: to columns, and to all dates, because MySQL compares those as dates anyway.
+// comparesAsColumn reports whether constants are converted for e: for columns, and for all dates, because MySQL compares those as dates anyway.
 func comparesAsColumn(e Expr) bool {
 	c := classOf(&e.typ)
 	return e.kind == kindColumn || c == classTemporal
 }
 
+// adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col
+// is a date.
 func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	target, own := classOf(&col.typ), classOf(&k.typ)
 	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt && col.typ.ID != types.TypeYear {
@@ -311,10 +314,10 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 		return k, nil
 	}
 	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
-		return k, nil // nothing would adapt: the comparison is one of doubles, which a parameter of the column's type would hide
+		return k, nil // no conversion: they are compared as doubles, which a node of the column's type would prevent
 	}
 	if v, ok := k.ConstValue(); ok {
-		if v.IsNull() { // of a type
+		if v.IsNull() { // CAST(NULL AS …)
 			return k, nil
 		}
 		ctx := b.quietCtx()
@@ -328,7 +331,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 		n := Const(nv, constTypeFor(&nv, &col.typ))
 		return n, nil
 	}
-	// The type of the result is that of the parameter, since a value that doesn't fit stays as it is.
+	// The node has the column's type although a value that cannot be converted without loss stays as it is (invariant 3).
 	n := newCall("adapt", []Expr{k})
 	n.hidden, n.coer, n.aux, n.eval = true, k.coer, &col.typ, evalAdapt
 	n.typ = col.typ
@@ -363,8 +366,8 @@ func noDate(t *types.Type, v *types.Value) error {
 	return types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(t.Name())+" value: "+quoted(v.B))
 }
 
-// bitsOf is the number whose bytes a text holds, as a BIT column stores it. A text that the column can't hold counts as the number that
-// it reads as.
+// bitsOf returns the bytes of a text as a big-endian number, as a BIT column of type t stores it; ok is false if it has more bits than the
+// column.
 func bitsOf(v types.Value, t *types.Type) (types.Value, bool) {
 	text := bytes.TrimLeft(v.B, "\x00")
 	if len(text) > 8 {
@@ -374,7 +377,7 @@ func bitsOf(v types.Value, t *types.Type) (types.Value, bool) {
 	return n, bits.Len64(n.Uint64()) <= int(t.Length)
 }
 
-// yearOf is a number or text as a YEAR column stores it: 22 is 2022.
+// yearOf returns a number or text as a YEAR column stores it: 22 is 2022.
 func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	if v.K == types.KindDecimal || v.K == types.KindFloat {
 		v = types.DecRound(ctx.decimal(&v), 0)
@@ -393,7 +396,7 @@ func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	return year, true
 }
 
-// adaptValue converts v to the kind of t if nothing is lost.
+// adaptValue converts v to the kind of t. ok is false if that is not possible without loss.
 func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	switch classOf(t) {
 	case classInt:
@@ -410,7 +413,7 @@ func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 		}
 	case classDecimal:
 		if v.K == types.KindString {
-			// The number that the text is: compared as doubles, neighbours would be equal.
+			// The exact number: as doubles, different decimals can be equal.
 			d, rest, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
 			return d, ok && len(bytes.TrimRight(rest, " ")) == 0 && v.Coll.Charset().MinLen == 1
 		}
@@ -453,7 +456,7 @@ func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	return dt, true
 }
 
-// exactInteger returns v as an integer if it is one, and other text that is a number as a decimal.
+// exactInteger returns v as an integer if it is one, and a text of another number as a decimal.
 func exactInteger(ctx *Ctx, v types.Value) (types.Value, bool) {
 	switch v.K {
 	case types.KindInt, types.KindUint, types.KindBit:
@@ -478,7 +481,7 @@ func exactInteger(ctx *Ctx, v types.Value) (types.Value, bool) {
 			if n, whole := exactInteger(ctx, d); whole {
 				return n, true
 			}
-			return d, true // exact, and so equal to no integer that only a double would take for it
+			return d, true // a double could round to an integer that is not equal to it
 		}
 	}
 	return v, false
@@ -511,7 +514,7 @@ func buildCompare(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalCompareInts is evalCompare with the commonest case first.
+// evalCompareInts is evalCompare with a fast path for two signed integers.
 func evalCompareInts(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	x, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || x.K == types.KindNull {

@@ -9,8 +9,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// compressTable is the compression functions. A compressed text begins with its length, 4 bytes, the least significant first; behind that
-// stands zlib's format, and a dot where that would end with a space, which CHAR columns cut off. An empty text is empty.
+// compressTable has the compression functions. A compressed text is the length of the original in bytes, 4 bytes little-endian, then zlib's
+// format (RFC 1950), and a dot if that would end with a space, which CHAR columns remove. An empty text stays empty.
 var compressTable = map[string]function{
 	"compress": {1, 1, 0, bytesOut(compressLength, evalCompress)}, "uncompress": {1, 1, 0, bytesOut(chars(-1), evalUncompress)},
 	"uncompressed_length": {1, 1, 0, plain(intType(11), evalUncompressedLength)},
@@ -52,7 +52,7 @@ func evalCompress(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bytes(b), nil
 }
 
-// countedText is a text of unknown length that grows, and is counted before it does.
+// countedText is an io.Writer to a growing buffer whose memory is counted before it is allocated.
 type countedText struct {
 	ctx *Ctx
 	b   []byte
@@ -72,7 +72,7 @@ func (t *countedText) Write(more []byte) (int, error) {
 	return len(more), nil
 }
 
-// pass writes s piece by piece and looks at the interrupt in between.
+// pass writes s to w in pieces of compressPieceBytes and polls the interrupt after each.
 func (ctx *Ctx) pass(w io.Writer, s []byte) error {
 	for len(s) > 0 {
 		k := min(len(s), compressPieceBytes)
@@ -89,7 +89,8 @@ func (ctx *Ctx) pass(w io.Writer, s []byte) error {
 
 const compressPieceBytes = 1 << 20
 
-// compressed evaluates the argument of a function over compressed text; ok is false for NULL and what is none, of which a warning tells.
+// compressed evaluates the argument of n as a compressed text: the length of the original, and the zlib data, nil if both are empty. ok is false
+// for NULL, and for a text that is too short, with warning 1259.
 func (ctx *Ctx) compressed(n *Node, row []types.Value) (length int, data []byte, ok bool, err error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
@@ -137,7 +138,7 @@ func evalUncompress(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 	}
 	if err == nil {
-		// The checksum comes behind the last byte, and nothing else may.
+		// Reading on verifies the checksum behind the last byte. There must be no more data.
 		var one [1]byte
 		if k, last := r.Read(one[:]); k > 0 {
 			ctx.AddError(types.LevelWarning, types.NewError(warnZlibBuffer, "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)"))
@@ -150,7 +151,7 @@ func evalUncompress(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	case nil, io.EOF:
 		return types.Bytes(out[:got]), nil
 	case io.ErrUnexpectedEOF:
-		// The text is shorter than it says, which is what MySQL answers, or was cut, which it refuses.
+		// Either the text is shorter than its length says, which MySQL accepts, or the zlib data was cut off, which it refuses.
 		if _, last := r.Read(make([]byte, 1)); last == io.EOF {
 			return types.Bytes(out[:got]), nil
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// concat is one group of GROUP_CONCAT or of a JSON aggregate. Without ORDER BY the text grows in place; with it, items wait to
-// be sorted.
+// concat is the state of one group of GROUP_CONCAT or of a JSON aggregate. Without ORDER BY items are appended to text; with it, they are
+// collected and sorted when the result is read.
 type concat struct {
 	text  []byte
-	some  bool // text holds at least one item, which may be empty
+	some  bool // text has at least one item, which may be empty
 	cut   bool // group_concat_max_len was reached
 	items []concatItem
 	keys  []jsonPair // JSON_OBJECTAGG
@@ -63,7 +63,7 @@ func (a *AggStates) concatText(ctx *Ctx, g uint32, c *concat, args []types.Value
 	c.limit(ctx, a, g)
 }
 
-// limit cuts the text at group_concat_max_len bytes, at a character's boundary.
+// limit cuts the text at group_concat_max_len bytes, at a character boundary, with warning 1260.
 func (c *concat) limit(ctx *Ctx, a *AggStates, g uint32) {
 	limit := ctx.concatLimit()
 	if len(c.text) <= limit {
@@ -76,7 +76,7 @@ func (c *concat) limit(ctx *Ctx, a *AggStates, g uint32) {
 	ctx.Warn(types.LevelWarning, errCutByGroupConcat, a.count[g])
 }
 
-// errCutByGroupConcat is "Row %u was cut by GROUP_CONCAT()".
+// errCutByGroupConcat is MySQL's ER_CUT_VALUE_GROUP_CONCAT, "Row %u was cut by GROUP_CONCAT()".
 const errCutByGroupConcat = 1260
 
 func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
@@ -103,7 +103,8 @@ func (a *AggStates) concatResult(ctx *Ctx, g uint32) (types.Value, error) {
 	return types.String(c.text, a.spec.typ.Coll), nil
 }
 
-// sortItems orders the items. Of equal ones the last comes first, as in MySQL. A sort can't be left by an interrupt; once it is over with, all are equal.
+// sortItems sorts the items by ORDER BY. Of equal items the one added last comes first, as in MySQL. A sort cannot be aborted, but ends soon
+// once all items compare equal, which they do after an interrupt.
 func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
 	slices.Reverse(c.items)
 	slices.SortStableFunc(c.items, func(x, y concatItem) int {
@@ -116,7 +117,7 @@ func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
 		for i, o := range a.spec.order {
 			a, b := &x.keys[i], &y.keys[i]
 			order := 0
-			if a.K == b.K && (a.K == types.KindEnum || a.K == types.KindSet) { // they sort by number
+			if a.K == b.K && (a.K == types.KindEnum || a.K == types.KindSet) { // these are sorted by number
 				order = orderUints(uint64(a.N), uint64(b.N))
 			} else {
 				order = ctx.compare(a, b, o.Expr.typ.Coll)
@@ -133,7 +134,7 @@ func (a *AggStates) sortItems(ctx *Ctx, c *concat) (err error) {
 	return err
 }
 
-// concatMerge joins the other group's items behind this one's.
+// concatMerge appends the state o of another AggStates, which has count rows, to that of group g. It keeps o's items.
 func (a *AggStates) concatMerge(ctx *Ctx, g uint32, o *concat, count int64) error {
 	c := &a.texts[g]
 	a.count[g] += count

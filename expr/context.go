@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	arenaChunkBytes = 4 << 10 // first and smallest chunk of the arena
-	arenaKeepBytes  = 1 << 20 // a larger chunk is given back to the heap by ResetArena
+	arenaChunkBytes = 4 << 10 // size of the first and smallest chunk of the arena
+	arenaKeepBytes  = 1 << 20 // ResetArena does not keep a larger chunk
 )
 
-// SessionInfo is what expressions may ask of the session that runs them. It is used by one goroutine at a time.
+// SessionInfo is what expressions need of the session that runs them. It is used by one goroutine at a time.
 type SessionInfo interface {
 	Database() string    // current database, "" for none
 	User() string        // user@host as the client connected
@@ -28,19 +28,20 @@ type SessionInfo interface {
 	UserVar(name string) (v types.Value, ok bool)
 	// SetUserVar copies v.
 	SetUserVar(name string, v types.Value)
-	// Attribute returns what the client tells of the statement under a name, which is in utf8mb4; of the first name if it is empty. NULL for nothing.
+	// Attribute returns the value of the query attribute of that name (in utf8mb4) that the client has sent with the statement, or of the first
+	// attribute if name is empty; NULL if there is none.
 	Attribute(name []byte) types.Value
 	// SysVar returns the value of @@name (1193 when unknown).
 	SysVar(scope VarScope, name string) (types.Value, error)
 
-	// LoadFile returns the bytes of a file of the server, NULL for one that may not be read.
+	// LoadFile returns the contents of a file on the server's machine, NULL if it may not or cannot be read.
 	LoadFile(path string) (types.Value, error)
-	// HasConnection reports whether there is a connection of that number.
+	// HasConnection reports whether there is a connection with that number.
 	HasConnection(id uint64) bool
-	// StatementDigest returns the normalised text of a statement and its hash in hexadecimal digits (3676 for what is none).
+	// StatementDigest returns the normalised text of a statement and its hash in hexadecimal digits (3676 if text is no statement).
 	StatementDigest(text string) (normal, hash string, err error)
 
-	// The user-level locks return what the SQL functions of the same names return.
+	// These return the results of the SQL functions of the same names.
 	GetLock(name string, timeoutSeconds float64) (types.Value, error)
 	ReleaseLock(name string) (types.Value, error)
 	ReleaseAllLocks() (types.Value, error)
@@ -48,37 +49,38 @@ type SessionInfo interface {
 	IsUsedLock(name string) (types.Value, error)
 }
 
-// VarScope is the scope named before a system variable.
+// VarScope is the scope in the name of a system variable.
 type VarScope uint8
 
-// The scopes; ScopeAny is a bare @@name.
+// The scopes; ScopeAny is @@name without one.
 const (
 	ScopeAny VarScope = iota
 	ScopeSession
 	ScopeGlobal
 )
 
-// Subplans evaluates the subqueries of one execution. Implemented by exec.
+// Subplans evaluates the subqueries of one execution. Package exec implements it.
 type Subplans interface {
-	// EvalSubplan returns the value of the subquery plan. args are evaluated by ctx over row; the value lives as long as one that Eval returns.
+	// EvalSubplan returns the value of the subquery plan. It evaluates args by ctx over row. The value is valid as long as one that Eval returns.
 	EvalSubplan(ctx *Ctx, plan any, args []Expr, row []types.Value) (types.Value, error)
 }
 
-// Ctx is one execution's state. It belongs to one goroutine; parallel workers have one each.
+// Ctx is the state of one execution. It is for one goroutine; parallel workers have one each. Its exported fields may be changed between
+// evaluations.
 type Ctx struct {
 	*types.Context
 	Params  []types.Value
 	Session SessionInfo // nil: session functions answer with an error
 	// Poll returns an error once the statement must end. nil never ends it. Long loops and SLEEP call it.
 	Poll func() error
-	// SleepCut says that a SLEEP was interrupted. It tells so by its value; whether the statement goes on, its executor decides.
+	// SleepCut is set when a SLEEP was interrupted. SLEEP itself returns 1 and no error; the executor decides whether the statement goes on.
 	SleepCut bool
-	// Done is closed when Poll would fail; it wakes SLEEP early. May be nil.
+	// Done returns a channel that is closed when Poll begins to fail, which ends SLEEP early. May be nil.
 	Done func() <-chan struct{}
-	// Subplans evaluates subqueries; nil where a statement has none.
+	// Subplans evaluates subqueries; nil if the statement has none.
 	Subplans Subplans
-	// Grow counts bytes that evaluating makes, negative to give them back, and returns an error when the statement may have no more of them.
-	// nil counts nothing.
+	// Grow counts memory that evaluation allocates, in bytes; a negative number gives it back. It returns an error if the statement has reached
+	// its limit. nil counts nothing.
 	Grow func(bytes int64) error
 	// InsertValues is the row that VALUES(col) reads in ON DUPLICATE KEY UPDATE; nil elsewhere.
 	InsertValues []types.Value
@@ -89,15 +91,15 @@ type Ctx struct {
 	// MaxAllowedPacket bounds the results of string functions; 0 means 64 MiB.
 	MaxAllowedPacket int
 
-	arena   []byte
-	owed    int             // bytes made and not yet passed to Grow
+	arena   []byte          // the current chunk; its length is how much of it is used
+	owed    int             // bytes allocated and not yet passed to Grow
 	held    int64           // bytes passed to Grow
-	ahead   int             // bytes that fits has counted for what is made next
-	stepped int             // steps since the last look at the interrupt
+	ahead   int             // bytes that fits has counted for the next allocation
+	stepped int             // steps since the last poll, see steps
 	failed  error           // why the statement has to end, see charge
-	vectors []*types.Vector // free scratch vectors of the batch path
-	sels    [][]uint16      // free selection vectors
-	row     []types.Value   // row buffer of the batch path's row loop
+	vectors []*types.Vector // scratch vectors for reuse, see vector
+	sels    [][]uint16      // scratch selections for reuse, see takeSel
+	row     []types.Value   // row buffer of the row path within batches
 	rands   map[*Node]*randState
 	regexes map[*Node]*regexSearch
 }
@@ -105,15 +107,15 @@ type Ctx struct {
 // NewCtx returns an execution context over c.
 func NewCtx(c *types.Context) *Ctx { return &Ctx{Context: c} }
 
-// Child returns a context for what runs inside of an evaluation by ctx, such as a subquery: it has an arena of its own, because its leaves
-// reset it while ctx holds values, and shares everything else. Follow it up before each use.
+// Child returns a context for a subquery, which runs within an evaluation by ctx. It has its own arena, because the subquery's operators reset
+// theirs while values of ctx are in use. Its exported fields are those of ctx; call Follow before each use.
 func (ctx *Ctx) Child() *Ctx {
 	child := new(Ctx)
 	child.Follow(ctx)
 	return child
 }
 
-// Follow takes over the exported fields of parent, which may have changed since Child.
+// Follow copies the exported fields of parent except SleepCut, because they may have changed.
 func (ctx *Ctx) Follow(parent *Ctx) {
 	ctx.Context, ctx.Params, ctx.Session, ctx.Subplans = parent.Context, parent.Params, parent.Session, parent.Subplans
 	ctx.Poll, ctx.Done, ctx.Grow, ctx.InsertValues = parent.Poll, parent.Done, parent.Grow, parent.InsertValues
@@ -127,16 +129,16 @@ func (ctx *Ctx) Reset() {
 	ctx.Release()
 }
 
-// Release gives back what a statement that has ended took, besides a chunk of the arena.
+// Release frees the memory of a statement that has ended. The arena keeps one chunk of up to arenaKeepBytes.
 func (ctx *Ctx) Release() {
 	ctx.Params = nil
 	clear(ctx.regexes)
-	clear(ctx.row[:cap(ctx.row)]) // they borrow from the last batch, which may be as long as a packet
+	clear(ctx.row[:cap(ctx.row)]) // they borrow from the last batch, which may have texts as long as a packet
 	ctx.ResetArena()
 }
 
-// ResetArena frees every string that expressions returned since the last reset. The executor calls it once per row or
-// batch, after it has copied or sent what it keeps.
+// ResetArena frees all strings that expressions have returned since the last reset. The executor calls it once per row or
+// batch, after it has copied or sent what it needs.
 func (ctx *Ctx) ResetArena() {
 	ctx.owed, ctx.ahead = 0, 0
 	if ctx.held > 0 {
@@ -149,8 +151,8 @@ func (ctx *Ctx) ResetArena() {
 	ctx.arena = ctx.arena[:0]
 }
 
-// alloc returns n bytes of the arena. Chunks that are full are left to the garbage collector, so that results
-// handed out earlier stay valid.
+// alloc returns n bytes in the arena, which are not cleared. If the chunk has no room for them, a new one begins; the old one is left to the
+// garbage collector, so results in it stay valid.
 func (ctx *Ctx) alloc(n int) []byte {
 	if cap(ctx.arena)-len(ctx.arena) < n {
 		size := max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes)
@@ -162,7 +164,7 @@ func (ctx *Ctx) alloc(n int) []byte {
 	return ctx.arena[start : start+n : start+n]
 }
 
-// arenaMark is a state of the arena and of what was counted.
+// arenaMark is a state of the arena and of the counted bytes.
 type arenaMark struct {
 	arena []byte
 	held  int64
@@ -170,12 +172,12 @@ type arenaMark struct {
 
 func (ctx *Ctx) mark() arenaMark { return arenaMark{ctx.arena, ctx.held} }
 
-// rewind frees what was allocated since the arena was as m says.
+// rewind frees what was allocated since mark returned m.
 func (ctx *Ctx) rewind(m arenaMark) {
 	switch mark := m.arena; {
 	case cap(mark) > 0 && cap(ctx.arena) == cap(mark) && &ctx.arena[:1][0] == &mark[:1][0]:
 		ctx.arena = mark
-	case cap(ctx.arena) > arenaKeepBytes: // a chunk begun since
+	case cap(ctx.arena) > arenaKeepBytes: // the chunk is newer than m
 		ctx.arena = nil
 	default:
 		ctx.arena = ctx.arena[:0]
@@ -185,10 +187,10 @@ func (ctx *Ctx) rewind(m arenaMark) {
 	}
 }
 
-// scratch returns an empty slice at the arena's end to append to; keep must follow with the result.
+// scratch returns an empty slice at the end of the arena, to append to; keep must be called with the result before the arena is used again.
 func (ctx *Ctx) scratch() []byte { return ctx.scratchFor(64) }
 
-// scratchFor is scratch for a result of about n bytes.
+// scratchFor is scratch with room for n bytes.
 func (ctx *Ctx) scratchFor(n int) []byte {
 	if cap(ctx.arena)-len(ctx.arena) < n {
 		size := max(min(2*cap(ctx.arena), arenaKeepBytes), n, arenaChunkBytes)
@@ -198,7 +200,7 @@ func (ctx *Ctx) scratchFor(n int) []byte {
 	return ctx.arena[len(ctx.arena):len(ctx.arena):cap(ctx.arena)]
 }
 
-// keep ends what scratch began: b stays allocated. If b outgrew the chunk it already has memory of its own.
+// keep allocates b, the result of appending to scratch, in the arena. If append has moved b out of the arena, its memory is counted.
 func (ctx *Ctx) keep(b []byte) []byte {
 	free := ctx.arena[len(ctx.arena):cap(ctx.arena)]
 	if len(b) > 0 && len(free) > 0 && len(b) <= len(free) && &free[0] == &b[0] {
@@ -209,8 +211,8 @@ func (ctx *Ctx) keep(b []byte) []byte {
 	return b[:len(b):len(b)]
 }
 
-// extend appends to a slice of the arena that others may have used meanwhile: when its room is full it moves to the arena's end, where it
-// gets twice as much, so that all its copies together take a few times its length. fit must follow with the result.
+// extend appends more to b, a slice in the arena; in between the arena may have been used otherwise. When the capacity of b is used up, b is
+// copied to the end of the arena with twice the capacity. When b is complete, call fit.
 func (ctx *Ctx) extend(b, more []byte) []byte {
 	if need := len(b) + len(more); need > cap(b) {
 		b = append(ctx.alloc(max(need, 2*len(b)))[:0], b...)
@@ -218,7 +220,7 @@ func (ctx *Ctx) extend(b, more []byte) []byte {
 	return append(b, more...)
 }
 
-// fit ends what extend made: the room left goes back if nothing lies behind it.
+// fit completes a slice that extend has built: its spare capacity is freed if it is at the end of the arena.
 func (ctx *Ctx) fit(b []byte) []byte {
 	used, spare := len(ctx.arena), cap(b)-len(b)
 	if spare > 0 && used > 0 && &ctx.arena[used-1] == &b[:cap(b)][cap(b)-1] {
@@ -241,6 +243,7 @@ func (ctx *Ctx) poll() error {
 	return ctx.Poll()
 }
 
+// packetLimit returns max_allowed_packet in bytes.
 func (ctx *Ctx) packetLimit() int {
 	if ctx.MaxAllowedPacket > 0 {
 		return ctx.MaxAllowedPacket
@@ -248,7 +251,7 @@ func (ctx *Ctx) packetLimit() int {
 	return 64 << 20
 }
 
-// random returns the next number of RAND() without seed.
+// random returns the next number of RAND() without a seed.
 func (ctx *Ctx) random() float64 {
 	if ctx.Context != nil && ctx.Context.Rand != nil {
 		return ctx.Context.Rand.Float64()

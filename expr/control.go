@@ -4,7 +4,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// coerce makes e's values those of result type t, so that all branches of a CASE agree in kind, scale and character set.
+// coerce converts e to the result type t, so that all branches of a CASE agree in kind, scale and character set. It returns e if e does already.
 func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 	if e.typ.ID == types.TypeNull {
 		return e
@@ -13,7 +13,7 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 		if c := b.toCharset(e, t.Coll); c != e || e.typ.Coll == t.Coll {
 			return c
 		}
-		return b.coerced(e, t) // what groups and sorts the values goes by the collation that they have
+		return b.coerced(e, t) // grouping and sorting use the collation in the values
 	}
 	k := t.Kind()
 	if e.typ.Kind() == k && (e.typ.ID == types.TypeFloat) == (t.ID == types.TypeFloat) && (!scaled(k) || e.typ.Scale == t.Scale && !e.unscaled()) && e.kind != kindParam {
@@ -22,12 +22,12 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 	return b.coerced(e, t)
 }
 
-// scaled reports whether the values of a kind carry their number of decimals with them.
+// scaled reports whether values of kind k have a number of decimals (types.Value.Scale).
 func scaled(k types.Kind) bool {
 	return k == types.KindDecimal || k == types.KindDatetime || k == types.KindTimestamp || k == types.KindTime
 }
 
-// fractionStep is the number of microseconds of the last of so many decimals of a second.
+// fractionStep returns the microseconds of one unit of the last of decimals fraction digits of a second.
 func fractionStep(decimals int8) int64 {
 	step := int64(1)
 	for range types.MaxFsp - decimals {
@@ -36,15 +36,15 @@ func fractionStep(decimals int8) int64 {
 	return step
 }
 
-// unscaled reports whether values of e may have other decimals than its type says.
+// unscaled reports whether the scale of n's values may differ from that of its type.
 func (n *Node) unscaled() bool { return n.loose || n.IsCall("addtime", "subtime") }
 
-// coerced is e with its values brought to the kind, scale and collation of t.
+// coerced returns e with its values converted to the kind, scale and collation of t.
 func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
 	if e.isHexLiteral() {
-		return n // asNumber looks for it
+		return n // unfolded, because asNumber looks for the literal
 	}
 	return foldHidden(b, n)
 }
@@ -57,14 +57,14 @@ func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.coerceValue(&v, &n.args[0].typ, &n.typ), nil
 }
 
-// PadChar is a CHAR column as PAD_CHAR_TO_FULL_LENGTH shows it: with blanks up to its length.
+// PadChar returns the CHAR column padded with spaces to its length, as the SQL mode PAD_CHAR_TO_FULL_LENGTH reads it.
 func PadChar(column Expr) Expr {
 	n := newCall("pad", []Expr{column})
 	n.typ, n.coer, n.ascii, n.notNull, n.eval = column.typ, column.coer, column.ascii, column.notNull, evalPadChar
 	return n
 }
 
-// Padded returns the column within PadChar, and e itself if it is anything else.
+// Padded is the opposite of PadChar. It returns e itself if that is anything else.
 func Padded(e Expr) Expr {
 	if e.IsCall("pad") {
 		return e.args[0]
@@ -86,13 +86,13 @@ func evalPadChar(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.String(out, v.Coll), nil
 }
 
-// coerceValue brings v, of type from, to the kind of to.
+// coerceValue converts v, of type from, to type to. A value that is no date or time becomes NULL if to is one.
 func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 	nullUnless := func(v types.Value, ok bool) types.Value {
 		if !ok {
 			return types.Null()
 		}
-		// As text it has the decimals of its type.
+		// The scale decides how many decimals it has as text.
 		if v.K == types.KindTime && v.N%fractionStep(to.Scale) == 0 {
 			v.Scale = uint8(to.Scale)
 		} else if v.K != types.KindDate {
@@ -129,12 +129,12 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 	case types.KindTime:
 		return nullUnless(ctx.timeOf(v))
 	case types.KindTimestamp:
-		return nullUnless(*v, true) // timestamps only become one
+		return nullUnless(*v, true) // v is a timestamp: other types have DATETIME in common with it
 	}
 	return *v
 }
 
-// unify gives n the common type of the branches at positions where, and coerces those to it.
+// unify gives n the common type of the arguments at the positions where, and converts those to it.
 func (b *BuildContext) unify(n *Node, where []int) error {
 	branches := make([]Expr, len(where))
 	for i, at := range where {
@@ -207,7 +207,7 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 		if x == args[0] {
 			args[i] = y
 		} else {
-			c.class = classJSON // compare by what the values are: the base must stay as it is for the other branches
+			c.class = classJSON // compare by the kinds of the values: the base is shared by all branches and cannot be converted for one
 		}
 		cs[i] = c
 		where = append(where, i+1)
@@ -289,7 +289,7 @@ func buildCoalesce(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildNullIf is NULLIF(x, y): x unless they are equal. The result has x's type; integers become BIGINT as in MySQL.
+// buildNullIf is NULLIF(x, y): x unless they are equal. The result has x's type.
 func buildNullIf(b *BuildContext, n *Node) error {
 	c, x, y, err := b.newComparator("=", n.args[0], n.args[1])
 	if err != nil {
@@ -333,7 +333,7 @@ func buildExtreme(b *BuildContext, n *Node) error {
 	for _, a := range n.args {
 		cls = max(cls, classOf(&a.typ))
 	}
-	// Numbers among strings compare as strings in GREATEST and LEAST; dates among strings and numbers as dates, printed as strings.
+	// GREATEST and LEAST compare numbers with strings as strings; dates with strings and numbers as dates, of which the result is a string.
 	c := &comparator{class: cls}
 	where := make([]int, len(n.args))
 	for i := range where {
@@ -364,7 +364,8 @@ func buildExtreme(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// dateTexts makes texts, numbers and years that are compared with dates the texts of dates, and all of them texts of the same form.
+// dateTexts converts arguments of GREATEST or LEAST, of which some are dates, to the texts of dates of one type: DATETIME if one of them has a
+// time of day, else DATE.
 func (b *BuildContext) dateTexts(args []Expr) []Expr {
 	t := dateType
 	for _, a := range args {
@@ -397,7 +398,7 @@ func (b *BuildContext) dateTexts(args []Expr) []Expr {
 	return out
 }
 
-// evalDateText is its argument as the text of a date of the type that n.aux has; what is no date stays as it is.
+// evalDateText returns its argument as the text of a date of the type in n.aux; the text of anything that is no date stays as it is.
 func evalDateText(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -429,7 +430,7 @@ func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return best, nil
 }
 
-// buildInterval is INTERVAL(n, a, b, …): how many of the ascending bounds n has reached.
+// buildInterval is INTERVAL(n, a, b, …): how many of the bounds, in order, are NULL or <= n until the first that is not; -1 if n is NULL.
 func buildInterval(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// cryptTable is the encryption functions.
+// cryptTable has the encryption functions. They depend on the variable block_encryption_mode.
 var cryptTable = map[string]function{
 	"aes_encrypt": {2, 6, FlagStatement, bytesOut(aesLength, evalAES)}, "aes_decrypt": {2, 6, FlagStatement, bytesOut(lengthOfArg(0, 1), evalAES)},
 }
 
-// aesLength is a length rule: that of the text, padded to whole blocks.
+// aesLength is the length of AES_ENCRYPT: that of the text in bytes, padded to whole blocks.
 func aesLength(n *Node) int32 {
 	l := lengthOfArg(0, 4)(n)
 	if l < 0 {
@@ -27,7 +27,7 @@ func aesLength(n *Node) int32 {
 	return (l/aes.BlockSize + 1) * aes.BlockSize
 }
 
-// Numbers of errors that only these functions have.
+// Errors, limits and names of the encryption functions.
 const (
 	errAESInvalidIV       = 1882
 	errKDFName            = 3235
@@ -40,7 +40,7 @@ const (
 	defaultEncryptionMode = "aes-128-ecb"
 )
 
-// aesMode reads block_encryption_mode: aes-KEYBITS-MODE.
+// aesMode returns the parts of block_encryption_mode, which is aes-KEYBITS-MODE.
 func (ctx *Ctx) aesMode() (keyBytes int, mode string, err error) {
 	name := defaultEncryptionMode
 	if ctx.Session != nil {
@@ -108,7 +108,8 @@ func evalAES(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bytes(out), nil
 }
 
-// aesKey makes a key of the size that the mode needs: with a key derivation function, or by folding what was given into it.
+// aesKey derives a key of size bytes from key: with the key derivation function in the fourth argument, or else as MySQL always did, by XOR of
+// its parts of that size. ok is false if the result of the function is NULL.
 func (ctx *Ctx) aesKey(n *Node, key []byte, size int, row []types.Value) (out []byte, ok bool, err error) {
 	if len(n.args) < 4 {
 		out = make([]byte, size)
@@ -144,10 +145,10 @@ func (ctx *Ctx) aesKey(n *Node, key []byte, size int, row []types.Value) (out []
 	return nil, false, types.NewError(errKDFName, "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name")
 }
 
-// padded reports whether a mode works on whole blocks.
+// padded reports whether a mode encrypts whole blocks.
 func padded(mode string) bool { return mode == "ecb" || mode == "cbc" }
 
-// copyPadded copies s into the arena, with the padding of PKCS #7 if the mode has one.
+// copyPadded copies s into the arena, with PKCS #7 padding if the mode encrypts whole blocks.
 func (ctx *Ctx) copyPadded(s []byte, mode string) []byte {
 	pad := 0
 	if padded(mode) {
@@ -176,7 +177,7 @@ func encryptAES(block cipher.Block, mode string, iv, b []byte) []byte {
 	return b
 }
 
-// decryptAES decrypts b in place; ok is false where the padding is wrong, as with another key.
+// decryptAES decrypts b in place. ok is false if length or padding are wrong, as after decryption with another key.
 func decryptAES(block cipher.Block, mode string, iv, b []byte) (out []byte, ok bool) {
 	if !padded(mode) {
 		streamAES(block, mode, iv, b, false)
@@ -199,8 +200,9 @@ func decryptAES(block cipher.Block, mode string, iv, b []byte) (out []byte, ok b
 	return b[:len(b)-pad], true
 }
 
-// streamAES is the modes that turn a block cipher into a stream: output feedback, and cipher feedback of 1, 8 and 128 bits.
-// The library calls its own unauthenticated modes deprecated; these are MySQL's, and data is stored in them.
+// streamAES encrypts or decrypts b in place in a mode that makes a stream cipher of a block cipher: output feedback, or cipher feedback of 1, 8
+// or 128 bits (NIST SP 800-38A). crypto/cipher's OFB and CFB are deprecated, because they are not authenticated, and CFB1 and CFB8 are missing
+// there; MySQL has them, and data is stored in them.
 func streamAES(block cipher.Block, mode string, iv, b []byte, encrypt bool) {
 	register := bytes.Clone(iv)
 	var pad [aes.BlockSize]byte

@@ -47,7 +47,7 @@ func dayOfMonth(d types.DateTime) int { return d.Day }
 
 func dayNumber(d types.DateTime) int { return types.DayNumber(d.Year, d.Month, d.Day) }
 
-// fspArg reads the constant fraction digits of NOW(6).
+// fspArg returns the argument of NOW(6), the number of fraction digits, which must be constant.
 func fspArg(n *Node) (int8, error) {
 	if len(n.args) == 0 {
 		return 0, nil
@@ -59,7 +59,7 @@ func fspArg(n *Node) (int8, error) {
 	return int8(v.N), nil
 }
 
-// buildNow is NOW, SYSDATE, CURDATE, CURTIME and their UTC forms. All but SYSDATE are one instant per statement.
+// buildNow is NOW, SYSDATE, CURDATE, CURTIME and their UTC forms. All but SYSDATE return the same instant throughout a statement.
 func buildNow(_ *BuildContext, n *Node) error {
 	fsp, err := fspArg(n)
 	if err != nil {
@@ -99,7 +99,7 @@ func buildNow(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// date evaluates e as a datetime; ok is false for NULL and for what is no date.
+// date evaluates e as a packed datetime (see package types); ok is false for NULL and for a value that is no date.
 func (ctx *Ctx) date(e Expr, row []types.Value) (packed int64, ok bool, err error) {
 	v, err := e.eval(ctx, e, row)
 	if err != nil || v.IsNull() {
@@ -109,7 +109,8 @@ func (ctx *Ctx) date(e Expr, row []types.Value) (packed int64, ok bool, err erro
 	return d.N, ok, nil
 }
 
-// datetimeOf is types.ToDatetime for the functions that take dates apart: the text of a zero date is none under NO_ZERO_DATE, while a column may hold one.
+// datetimeOf is types.ToDatetime for functions of parts of a date. Under NO_ZERO_DATE the text of a zero date is not accepted; a zero date in a
+// column is.
 func (ctx *Ctx) datetimeOf(v *types.Value) (types.Value, bool) {
 	d, ok := types.ToDatetime(ctx.Context, v)
 	if ok && d.N == 0 && v.K == types.KindString && ctx.SQLMode&types.ModeNoZeroDate != 0 {
@@ -119,7 +120,7 @@ func (ctx *Ctx) datetimeOf(v *types.Value) (types.Value, bool) {
 	return d, ok
 }
 
-// datePart builds YEAR, MONTH and DAY, which also take dates with zero parts.
+// datePart returns the builder of YEAR, MONTH, DAY or QUARTER, which accept dates whose month or day is zero.
 func datePart(length int32, part func(types.DateTime) int) func(*BuildContext, *Node) error {
 	return plain(intType(length), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		packed, ok, err := ctx.date(n.args[0], row)
@@ -130,6 +131,7 @@ func datePart(length int32, part func(types.DateTime) int) func(*BuildContext, *
 	})
 }
 
+// clockPart returns the builder of HOUR, MINUTE or SECOND.
 func clockPart(part func(types.DateTime) int) func(*BuildContext, *Node) error {
 	return clockPartOf(intType(3), part)
 }
@@ -148,7 +150,7 @@ func clockPartOf(t types.Type, part func(types.DateTime) int) func(*BuildContext
 	})
 }
 
-// wholeDate builds functions that need a real day: zero dates are NULL with warning 1292.
+// wholeDate returns the builder of a function of a complete date: one whose month or day is zero gives NULL with warning 1292.
 func wholeDate(t types.Type, f func(types.DateTime) int64) func(*BuildContext, *Node) error {
 	return plain(t, func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		packed, ok, err := ctx.wholeDay(n.args[0], row)
@@ -159,7 +161,7 @@ func wholeDate(t types.Type, f func(types.DateTime) int64) func(*BuildContext, *
 	})
 }
 
-// wholeDay is date for functions that refuse zero parts.
+// wholeDay is date for functions that need a complete date. For one whose month or day is zero it raises warning 1292.
 func (ctx *Ctx) wholeDay(e Expr, row []types.Value) (packed int64, ok bool, err error) {
 	packed, ok, err = ctx.date(e, row)
 	if ok && (types.IsZeroDate(packed) || types.HasZeroInDate(packed)) {
@@ -170,7 +172,7 @@ func (ctx *Ctx) wholeDay(e Expr, row []types.Value) (packed int64, ok bool, err 
 	return packed, ok, err
 }
 
-// buildWeek is WEEK, whose mode is default_week_format if none is given.
+// buildWeek is WEEK, whose default mode is the variable default_week_format.
 func buildWeek(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -269,7 +271,7 @@ func evalMakeDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return dateOfDays(int64(types.DayNumber(int(year), 1, 1)) + day - 1), nil
 }
 
-// dateOfDays returns the date of a day number, NULL outside the calendar.
+// dateOfDays returns the date of a day number (types.DayNumber), or NULL if it is out of range.
 func dateOfDays(n int64) types.Value {
 	if n < 1 || n > types.MaxDayNumber {
 		return types.Null()
@@ -308,7 +310,7 @@ func evalDateDiff(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(dayNumber(types.UnpackDatetime(a)) - dayNumber(types.UnpackDatetime(b)))), nil
 }
 
-// evalPeriod is PERIOD_ADD and PERIOD_DIFF over months written YYYYMM or YYMM.
+// evalPeriod is PERIOD_ADD and PERIOD_DIFF; a month is written YYYYMM or YYMM.
 func evalPeriod(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	p, null, err := ctx.int(n.args[0], row)
 	if null {

@@ -54,10 +54,11 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// formatPieceBytes is how much of a format is filled in at once.
+// formatPieceBytes is how many bytes of a format are processed between two polls.
 const formatPieceBytes = 16 << 10
 
-// formatted appends a date in a format, which may be as long as a packet and is filled in by several times as much, to out.
+// formatted appends d in the given format (DATE_FORMAT) to out and returns the text. A format can be as long as a packet, and the result several
+// times that, so it works piece by piece.
 func (ctx *Ctx) formatted(n *Node, out []byte, d types.DateTime, format []byte) types.Value {
 	var part []byte
 	for len(format) > 0 {
@@ -77,7 +78,7 @@ func (ctx *Ctx) formatted(n *Node, out []byte, d types.DateTime, format []byte) 
 	return ctx.fromUTF8(n, ctx.fit(out))
 }
 
-// formatPiece returns how long the first piece of a format is, which does not end within a specifier.
+// formatPiece returns the length of the first piece of a format, which does not end within a specifier.
 func formatPiece(format []byte) int {
 	k := min(len(format), formatPieceBytes)
 	if percents := k - len(bytes.TrimRight(format[:k], "%")); percents%2 == 1 && k < len(format) {
@@ -86,13 +87,13 @@ func formatPiece(format []byte) int {
 	return k
 }
 
-// knownFormatMax bounds the formats whose result's length is worked out.
+// knownFormatMax is the most bytes of a format for which the length of the result is computed.
 const knownFormatMax = 1000
 
-// formatLengths are how long MySQL takes what a specifier stands for to be.
+// formatLengths are the lengths in characters that MySQL assumes for the results of specifiers.
 var formatLengths = map[byte]int32{'M': 64, 'W': 64, 'a': 32, 'b': 32, 'D': 4, 'Y': 4, 'x': 4, 'X': 4, 'j': 3, 'f': 6, 'H': 7, 'k': 7, 'r': 11, 'T': 8}
 
-// formattedLength bounds what a constant format makes of a date.
+// formattedLength returns the most characters of a date in a constant format, as MySQL computes it.
 func formattedLength(format []byte) (length int32) {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i == len(format)-1 {
@@ -112,7 +113,8 @@ func formattedLength(format []byte) (length int32) {
 	return length
 }
 
-// buildStrToDate is STR_TO_DATE. Its type follows from the specifiers of a constant format: DATE, TIME or DATETIME.
+// buildStrToDate is STR_TO_DATE. The result is a DATE, TIME or DATETIME depending on the specifiers of the format; DATETIME(6) if the format is
+// not constant.
 func buildStrToDate(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -161,7 +163,7 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		ok = false
 	}
 	if !ok {
-		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "datetime", s.B, n.name) // whatever its type
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "datetime", s.B, n.name) // "datetime" even for DATE and TIME
 		return types.Null(), nil
 	}
 	if trailing {

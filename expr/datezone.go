@@ -6,7 +6,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// buildTimestampDiff is TIMESTAMPDIFF(unit, a, b): whole units from a to b.
+// buildTimestampDiff is TIMESTAMPDIFF(unit, a, b): the number of whole units from a to b.
 func buildTimestampDiff(_ *BuildContext, n *Node) error {
 	u, err := unitOf(n.args[0])
 	if err != nil {
@@ -59,7 +59,7 @@ func buildTimestamp(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// roundedDatetime rounds to the digits of n's type.
+// roundedDatetime returns a packed datetime rounded to the fraction digits of n's type.
 func (ctx *Ctx) roundedDatetime(packed int64, n *Node) types.Value {
 	r, ok := types.RoundDatetime(packed, uint8(n.typ.Scale), false)
 	if !ok {
@@ -68,7 +68,7 @@ func (ctx *Ctx) roundedDatetime(packed int64, n *Node) types.Value {
 	return types.Datetime(r, uint8(n.typ.Scale))
 }
 
-// fspOfArg returns how many fraction digits e can give as a time: of a text constant those that it shows, of other texts six.
+// fspOfArg returns how many fraction digits e has as a time: a constant text as many as it is written with, other texts six.
 func fspOfArg(e Expr) int8 {
 	switch classOf(&e.typ) {
 	case classTemporal, classTime:
@@ -89,7 +89,7 @@ func fspOfArg(e Expr) int8 {
 	return types.MaxFsp
 }
 
-// buildUnixTimestamp is UNIX_TIMESTAMP: an integer, or a decimal where the argument has a fraction.
+// buildUnixTimestamp is UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
 func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 	n.coer = CoerNumeric
 	if len(n.args) == 0 {
@@ -177,7 +177,7 @@ func buildConvertTZ(_ *BuildContext, n *Node) error {
 		return err
 	}
 	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
-	n.flags |= FlagStatement // SYSTEM and named zones are the session's
+	n.flags |= FlagStatement // what a zone's name means may change, so it is not folded into a plan
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		d, ok, err := ctx.wholeDay(n.args[0], row)
 		if !ok {
@@ -201,7 +201,7 @@ func buildConvertTZ(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// dateFormats are GET_FORMAT's answers by kind and country.
+// dateFormats are the results of GET_FORMAT by country, for DATE, DATETIME and TIME.
 var dateFormats = map[string][3]string{
 	"USA": {"%m.%d.%Y", "%Y-%m-%d %H.%i.%s", "%h:%i:%s %p"}, "JIS": {"%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"},
 	"ISO": {"%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"}, "EUR": {"%d.%m.%Y", "%Y-%m-%d %H.%i.%s", "%H.%i.%s"},

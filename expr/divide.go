@@ -7,7 +7,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// buildIntDiv is DIV: the quotient cut off to an integer.
+// buildIntDiv is DIV: the quotient, truncated to an integer.
 func buildIntDiv(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (a wide) abs() uint64 {
 	return a.lo
 }
 
-// buildMod is % and MOD: the sign is that of the dividend.
+// buildMod is % and MOD. The result has the sign of the dividend.
 func buildMod(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -130,7 +130,7 @@ func evalModDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.fit(r), nil
 }
 
-// fit rounds a decimal to the scale of n's type unless n may carry hidden digits.
+// fit rounds a decimal to the scale of n's type unless n is loose.
 func (n *Node) fit(d types.Value) types.Value {
 	if d.K == types.KindDecimal && !n.loose && int(d.Scale) != int(n.typ.Scale) {
 		return types.DecRound(d, int(n.typ.Scale))
@@ -160,7 +160,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 		p, s := precisionOf(x)
 		n.typ, n.eval = decimalType(p, s), evalNegDecimal
 	default:
-		// The opposite of a constant that fits no BIGINT is a decimal, as in MySQL.
+		// A constant whose negative is no BIGINT becomes a decimal, as in MySQL.
 		if v, ok := x.ConstValue(); ok && (v.K == types.KindUint && uint64(v.N) > 1<<63 || v.K == types.KindInt && v.N == math.MinInt64) {
 			n.typ, n.eval = decimalType(20, 0), evalNegDecimal
 			return nil
@@ -186,7 +186,7 @@ func evalNegDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.fit(types.DecNeg(ctx.decimal(&v))), nil
 }
 
-// bitOperand returns v as the BIGINT UNSIGNED of a bit operation: negative numbers keep their two's complement.
+// bitOperand returns v as the BIGINT UNSIGNED operand of a bit operation: negative numbers in two's complement.
 func (ctx *Ctx) bitOperand(v *types.Value) uint64 {
 	switch v.K {
 	case types.KindInt, types.KindUint, types.KindBit:
@@ -217,7 +217,7 @@ func buildBit(b *BuildContext, n *Node) error {
 	shift := n.name == "<<" || n.name == ">>"
 	bytewise := binaryOperand(first)
 	if len(n.args) == 2 && !shift {
-		// One may be a hexadecimal literal, which two of are numbers.
+		// One of them may be a hexadecimal literal; two of those are numbers.
 		second := n.args[1]
 		bytewise = bytewise && (binaryOperand(second) || second.isHexLiteral()) || first.isHexLiteral() && binaryOperand(second)
 	}
@@ -265,10 +265,10 @@ func evalBit(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Uint(x), nil
 }
 
-// errBitLengths is ER_INVALID_BITWISE_OPERANDS_SIZE.
+// errBitLengths is MySQL's ER_INVALID_BITWISE_OPERANDS_SIZE.
 const errBitLengths = 3513
 
-// errBitBytes is the error of binary strings that differ in length.
+// errBitBytes returns the error for binary strings of different lengths.
 func errBitBytes() error {
 	return types.NewError(errBitLengths, "Binary operands of bitwise operators must be of equal length")
 }
@@ -309,7 +309,7 @@ func evalBitBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bytes(out), nil
 }
 
-// shiftBytes shifts the bits of a binary string, which keeps its length.
+// shiftBytes writes src, shifted by so many bits as one big-endian number, to dst, which has the same length and does not overlap it.
 func shiftBytes(dst, src []byte, by uint64, left bool) {
 	clear(dst)
 	if by >= uint64(len(src))*8 {
@@ -333,7 +333,6 @@ func shiftBytes(dst, src []byte, by uint64, left bool) {
 	}
 }
 
-// evalBitCount is BIT_COUNT.
 func evalBitCount(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {

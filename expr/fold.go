@@ -4,11 +4,11 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// foldBytesMax bounds the text that folding may keep in a plan: REPEAT('x', 1000000) stays a call.
+// foldBytesMax bounds the length of a text that folding puts into a plan: REPEAT('x', 1000000) stays a call.
 const foldBytesMax = 4 << 10
 
-// quietCtx returns a context for evaluation while building. It has a diagnostics area of its own, so that what happens there can
-// be seen and is then forgotten.
+// quietCtx returns a context for evaluation while building. It has its own diagnostics area: warnings can be counted there and do not reach
+// the statement's.
 func (b *BuildContext) quietCtx() *Ctx {
 	c := new(types.Context)
 	if b != nil && b.Ctx != nil {
@@ -53,11 +53,10 @@ func fold(b *BuildContext, n *Node) (Expr, error) {
 	return c, nil
 }
 
-// folded remembers the call that a constant was computed from, for its text.
+// folded is the aux of a constant that was computed from a call, which String prints.
 type folded struct{ from *Node }
 
-// foldHidden is fold for a conversion that the binder adds. Where the statement has to end it leaves n as it is: the call around it will
-// notice.
+// foldHidden is fold for a conversion that is not in the SQL text. If the statement has to end it returns n: the call around n fails then.
 func foldHidden(b *BuildContext, n *Node) Expr {
 	if e, err := fold(b, n); err == nil {
 		return e

@@ -6,8 +6,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// functions maps lower-case names to their builders. It is filled by init and read-only afterwards; a literal is not possible, because
-// some builders rewrite their call into other calls and so refer back to the table.
+// functions maps lower-case names to their builders. It is filled by init and read-only afterwards. It cannot be a literal, because builders
+// that rewrite their call into other calls refer to it.
 var functions = map[string]function{}
 
 func init() {
@@ -66,7 +66,8 @@ func buildAbsent(_ *BuildContext, n *Node) error {
 	return types.Errorf(types.ErNotSupportedYet, n.name)
 }
 
-// unknownFunction is error 1305 with a database selected, as MySQL looks for a stored function then, and 1046's cousin without.
+// unknownFunction returns error 1305, whose text has the current database before the name, if there is one, because MySQL looks for a stored
+// function there.
 func unknownFunction(b *BuildContext, name string) error {
 	if b != nil && b.Database != "" {
 		name = b.Database + "." + name
@@ -80,7 +81,7 @@ func HasFunction(name string) bool {
 	return ok || IsAggregate(name)
 }
 
-// plain makes a builder from a type rule and an evaluator, for functions that need no preparation. NULL handling is the evaluator's.
+// plain returns the builder of a function with a fixed type that needs no preparation. eval has to handle NULL arguments.
 func plain(t types.Type, eval evalFunc) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// numberArguments tells, for functions by name, which of their arguments are numbers, one bit for each: where a literal x'..' or b'..' stands
-// there it is the number of its bits, as in MySQL, and not the text of its bytes. Operators, and the functions whose result takes its type from
-// an argument, see to that themselves.
+// numberArguments maps function names to a bit set of their arguments that are numbers (bit 0 is the first): there a literal x'..' or b'..' is
+// the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result type is that of an
+// argument, call AsNumber themselves.
 var numberArguments = map[string]uint{
 	"adddate": 1 << 1, "subdate": 1 << 1, "date_add": 1 << 1, "date_sub": 1 << 1, "timestampadd": 1 << 1,
 	"makedate": 1<<0 | 1<<1, "maketime": 1<<0 | 1<<1 | 1<<2, "sec_to_time": 1 << 0, "from_days": 1 << 0, "from_unixtime": 1 << 0,
@@ -35,7 +35,7 @@ func (n *Node) readNumbers() {
 	}
 	if len(n.args) == 3 && where == 1<<1 {
 		if u, err := unitOf(n.args[2]); err == nil && u.Composite() {
-			return // of several numbers in a text
+			return // the amount is a text of several numbers
 		}
 	}
 	n.args = slices.Clone(n.args)
@@ -46,8 +46,9 @@ func (n *Node) readNumbers() {
 	}
 }
 
-// asNumber is AsNumber for a choice, too: IF and CASE whose values are texts because not all are of one kind. Where a number is wanted, MySQL
-// takes that of the branch, so that a date is 20240131 and not the 2024 that its text begins with, and an ENUM its position.
+// asNumber is AsNumber that also converts IF, CASE, GREATEST and LEAST whose result is a text because their arguments differ in type. Where a
+// number is expected, MySQL evaluates the chosen argument as one, not the number that its text begins with: a date is 20240131 and not 2024, an
+// ENUM is its position.
 func asNumber(e Expr) Expr {
 	if e.IsCall("greatest", "least") && isTextual(&e.typ) && e.aux.(*comparator).class == classTemporal {
 		return extremeDate(e)
@@ -72,7 +73,7 @@ func asNumber(e Expr) Expr {
 	return &n
 }
 
-// extremeDate is GREATEST or LEAST over dates and texts as the date that it chooses; shown, it is the text.
+// extremeDate returns GREATEST or LEAST over dates and texts, whose own type is text, as a date.
 func extremeDate(e Expr) Expr {
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.eval = true, dateType, CoerNumeric, true, evalCoerce
@@ -87,7 +88,7 @@ func extremeDate(e Expr) Expr {
 	return n
 }
 
-// firstResult is the first argument of a CASE or IF that is a result.
+// firstResult returns the position of the first argument of a CASE or IF that is a result.
 func (n *Node) firstResult() int {
 	if n.name == "case_value" {
 		return 2
@@ -95,10 +96,10 @@ func (n *Node) firstResult() int {
 	return 1
 }
 
-// isResult reports whether argument i of a CASE or IF is one of its results, of which the last may be that of ELSE.
+// isResult reports whether argument i of a CASE or IF is one of its results; the last argument is one with or without ELSE.
 func (n *Node) isResult(i int) bool { return (i-n.firstResult())%2 == 0 || i == len(n.args)-1 }
 
-// results are the results of a CASE or IF.
+// results returns the results of a CASE or IF.
 func (n *Node) results() []Expr {
 	var out []Expr
 	for i := n.firstResult(); i < len(n.args); i++ {
@@ -109,7 +110,7 @@ func (n *Node) results() []Expr {
 	return out
 }
 
-// toDouble makes the values of a branch doubles: those that it had before it was made a text.
+// toDouble converts a result of CASE or IF to double, from its type before unify converted it to text.
 func toDouble(e Expr) Expr {
 	if e.IsCall("coerce") {
 		e = e.args[0]

@@ -6,7 +6,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// class is how values are computed or compared; several types share one.
+// class is how values are computed or compared. The order matters: of two numeric classes the larger is that of the result.
 type class uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	classJSON
 )
 
-// classOf returns the class that t's values compare in with their like.
+// classOf returns the class in which values of type t are compared with each other.
 func classOf(t *types.Type) class {
 	switch t.Kind() {
 	case types.KindInt, types.KindUint, types.KindBit:
@@ -100,7 +100,7 @@ func AsNumber(e Expr) Expr {
 	return e
 }
 
-// asConditions is AsNumber for arguments whose truth is asked for.
+// asConditions returns args with AsNumber applied, for operators that read them as truth values.
 func asConditions(args []Expr) []Expr {
 	out := make([]Expr, len(args))
 	for i, a := range args {
@@ -157,13 +157,13 @@ func digits(n uint64) int {
 	return d
 }
 
-// blobBytes is the length of a BLOB and a TEXT.
+// blobBytes is the most bytes of a BLOB or TEXT.
 const blobBytes = 65535
 
-// varcharMaxChars is the longest VARCHAR that MySQL reports for an expression; longer results are LONGTEXT.
+// varcharMaxChars is the most characters of a VARCHAR expression, as in MySQL (of utf8mb4, at 4 bytes each); longer results are LONGTEXT.
 const varcharMaxChars = 65535 / 4
 
-// stringType returns the type of a string expression of at most chars characters; negative is unbounded.
+// stringType returns the type of a string expression of at most chars characters; a negative number is unbounded.
 func stringType(chars int32, coll types.CollationID) types.Type {
 	t := types.Type{ID: types.TypeVarchar, Length: chars, Coll: coll}
 	limit := int32(varcharMaxChars)
@@ -185,8 +185,8 @@ func uintType(length int32) types.Type {
 	return types.Type{ID: types.TypeBigInt, Unsigned: true, Length: length}
 }
 
-// Wide reports whether a column that is made of an integer is BIGINT however short that is: of a literal of nine digits and more, whose sign needs no
-// room, and of IFNULL unless both its arguments are columns of smaller types.
+// Wide reports whether CREATE TABLE … SELECT makes a BIGINT column of the integer e even if its display length is that of an INT, as MySQL
+// does: for literals of nine or more digits without a sign, and for IFNULL with an argument of type BIGINT.
 func Wide(e Expr) bool {
 	if v, ok := e.ConstValue(); ok && integral(v.K) {
 		text := types.AppendText(nil, nil, &v)
@@ -205,7 +205,7 @@ func decimalType(precision, scale int) types.Type {
 	return types.Type{ID: types.TypeDecimal, Length: int32(precision), Scale: int8(scale)}
 }
 
-// charLength returns the most characters that a value of t has as text; -1 is unbounded.
+// charLength returns the most characters that a value of t has as text; -1 is unbounded. For BLOBs it is bytes.
 func charLength(t *types.Type) int32 {
 	fraction := func(base int32) int32 {
 		if t.Scale > 0 {
@@ -264,7 +264,7 @@ func charLength(t *types.Type) int32 {
 		return -1
 	}
 	if t.IsInteger() {
-		if bare := *t; t.ID != types.TypeBigInt { // a column's display width does not bound the value
+		if bare := *t; t.ID != types.TypeBigInt { // a column's display width does not limit its values
 			bare.Length = 0
 			return intWidth(&bare)
 		}
@@ -273,7 +273,7 @@ func charLength(t *types.Type) int32 {
 	return t.Length
 }
 
-// intWidth returns the display length of an integer type, sign included.
+// intWidth returns the display width of an integer type, including the sign.
 func intWidth(t *types.Type) int32 {
 	if t.Length > 0 {
 		return t.Length
@@ -285,7 +285,7 @@ func intWidth(t *types.Type) int32 {
 	return width
 }
 
-// precisionOf returns how many digits e has as a decimal, and how many of them are a fraction.
+// precisionOf returns precision and scale of e as a decimal.
 func precisionOf(e Expr) (precision, scale int) {
 	t := &e.typ
 	switch {
@@ -294,7 +294,7 @@ func precisionOf(e Expr) (precision, scale int) {
 	case t.IsInteger():
 		bare := *t
 		if e.kind == kindColumn {
-			bare.Length = 0 // a display width does not bound the value
+			bare.Length = 0 // a display width does not limit the values
 		}
 		w := int(intWidth(&bare))
 		if !t.Unsigned {
@@ -317,12 +317,13 @@ func precisionOf(e Expr) (precision, scale int) {
 	return types.MaxDecimalPrecision, types.MaxDecimalScale
 }
 
-// unsignedNumber reports whether e's values are never negative by type.
+// unsignedNumber reports whether e's type has no negative values.
 func unsignedNumber(e Expr) bool {
 	return e.typ.Unsigned || e.typ.ID == types.TypeBit || e.typ.ID == types.TypeYear || e.isHexLiteral()
 }
 
-// commonType returns the type of a CASE, IF, COALESCE or UNION column over es, with the collation rules of strings.
+// commonType returns the type and collation of a CASE, IF, COALESCE or UNION column whose values come from es. It fails with 1267 if their
+// collations do not mix; op is named by the message.
 func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation, error) {
 	live := es[:0:0]
 	for _, e := range es {
@@ -358,7 +359,7 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	chars := int32(0)
 	for _, e := range live {
 		n := charLength(&e.typ)
-		if n < 0 || n >= blobBytes && e.typ.IsBlob() { // of which no VARBINARY is made
+		if n < 0 || n >= blobBytes && e.typ.IsBlob() { // a BLOB or larger does not become VARBINARY
 			chars = -1
 			break
 		}
@@ -396,7 +397,8 @@ func commonNumber(es []Expr) types.Type {
 	return intType(width)
 }
 
-// singlePrecision reports whether a column that es feed is a FLOAT: MySQL makes one of FLOAT and any integers but INT.
+// singlePrecision reports whether the common type of es is FLOAT. MySQL's table of result types has FLOAT for FLOAT with any integer type but
+// INT, with which it is DOUBLE.
 func singlePrecision(es []Expr) bool {
 	floats := 0
 	for _, e := range es {

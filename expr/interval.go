@@ -12,7 +12,7 @@ const (
 	microsPerDay    = 24 * microsPerHour
 )
 
-// unitOf reads a constant unit argument.
+// unitOf returns the unit that the constant e names.
 func unitOf(e Expr) (types.IntervalUnit, error) {
 	v, ok := e.ConstValue()
 	if ok && v.K == types.KindString {
@@ -23,7 +23,7 @@ func unitOf(e Expr) (types.IntervalUnit, error) {
 	return 0, types.Errorf(types.ErWrongArguments, "INTERVAL")
 }
 
-// hasDate reports whether a unit reaches days, months or years.
+// hasDate reports whether a unit has a part of days or longer.
 func hasDate(u types.IntervalUnit) bool {
 	switch u {
 	case types.UnitDayMicrosecond, types.UnitDaySecond, types.UnitDayMinute, types.UnitDayHour:
@@ -32,8 +32,8 @@ func hasDate(u types.IntervalUnit) bool {
 	return !u.HasTime()
 }
 
-// buildDateAdd is DATE_ADD, DATE_SUB, ADDDATE, SUBDATE and TIMESTAMPADD. The result is a DATE, DATETIME or TIME by the argument and
-// unit; of text it is text.
+// buildDateAdd is DATE_ADD, DATE_SUB, ADDDATE, SUBDATE and TIMESTAMPADD. The result is a DATE, DATETIME or TIME, depending on the type of the
+// date and the unit; for other types of the date it is a text.
 func buildDateAdd(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -115,7 +115,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if types.IsZeroDate(d.N) || types.HasZeroInDate(d.N) {
 		if v.IsTemporal() {
-			return types.Null(), nil // MySQL warns of texts only
+			return types.Null(), nil // MySQL warns only if the date is not of a temporal type
 		}
 		return ctx.badDate("datetime", &v), nil
 	}
@@ -139,7 +139,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult(ctx.keep(types.AppendDatetime(ctx.scratch(), sum, fsp))), nil
 }
 
-// hasClock reports whether the text of a date goes on with a time of day.
+// hasClock reports whether the text of a date has a time of day, too.
 func hasClock(s []byte) bool {
 	digits := 0
 	for i, c := range s {
@@ -153,13 +153,13 @@ func hasClock(s []byte) bool {
 	return digits > 8
 }
 
-// dateOverflow is NULL with warning 1441.
+// dateOverflow returns NULL and raises warning 1441.
 func (ctx *Ctx) dateOverflow(what string) types.Value {
 	ctx.warnText(1441, "Datetime function: "+what+" field overflow")
 	return types.Null()
 }
 
-// badDate is NULL with warning 1292.
+// badDate returns NULL and raises warning 1292.
 func (ctx *Ctx) badDate(what string, v *types.Value) types.Value {
 	ctx.warnText(types.ErTruncatedWrongValue, "Incorrect "+what+" value: '"+string(ctx.textOf(v))+"'")
 	return types.Null()
@@ -176,7 +176,8 @@ func buildExtract(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// extractLength is how many digits MySQL counts on: more than nine for days with minutes, and for hours or minutes with microseconds.
+// extractLength returns the display width that MySQL gives EXTRACT: BIGINT's for days with minutes or smaller units, and for hours or minutes
+// with microseconds.
 func extractLength(u types.IntervalUnit) int32 {
 	switch {
 	case u == types.UnitDayMinute, u == types.UnitDaySecond, u == types.UnitDayMicrosecond, u == types.UnitHourMicrosecond, u == types.UnitMinuteMicrosecond:
@@ -205,18 +206,18 @@ func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(types.ExtractTime(u, t)), nil
 }
 
-// isClock reports whether a value has a time without a date, whose days then count as hours: a TIME, and a text that does not begin as a date does.
+// isClock reports whether v is a time without a date, in which days count as hours: a TIME, and a text that does not begin with a date.
 func isClock(v *types.Value) bool {
 	return v.K == types.KindTime || v.K == types.KindString && !types.HasDate(v.B)
 }
 
-// clockParts splits a TIME of at least zero; the hours may exceed 23.
+// clockParts splits a TIME of us >= 0 microseconds; the hours may exceed 23.
 func clockParts(us int64) types.DateTime {
 	s := us / microsPerSecond
 	return types.DateTime{Hour: int(s / 3600), Minute: int(s / 60 % 60), Second: int(s % 60), Micro: int(us % microsPerSecond)}
 }
 
-// clockOf returns v as microseconds of a TIME; of a date and time it is the time of day.
+// clockOf returns v as the microseconds of a TIME; of a date and time, those since midnight.
 func (ctx *Ctx) clockOf(v *types.Value) (int64, bool) {
 	switch v.K {
 	case types.KindDate:

@@ -6,9 +6,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// HashKeys turns an equality, a call of "=" or "<=>" over two operands, into a pair of expressions of one type whose order keys
-// (types.AppendKey) are equal exactly when the operands compare as equal: what a hash join and a hashed IN are built on. ok is false if the
-// comparison has no such form: JSON, rows, texts that are compared as times.
+// HashKeys converts an equality, a call of "=" or "<=>" over two operands, to two expressions of one type whose keys (types.AppendKey) are equal
+// exactly if the operands compare as equal. Hash joins and hashed IN use them. ok is false if there are none: for JSON, rows, texts that are
+// compared as times.
 func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 	if !eq.IsCall("=", "<=>") || len(eq.args) != 2 {
 		return nil, nil, false
@@ -19,7 +19,7 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 	}
 	l, r = eq.args[0], eq.args[1]
 	if l.loose || r.loose {
-		return nil, nil, false // digits that the type does not show take part in the comparison
+		return nil, nil, false // the comparison uses digits beyond the type's scale
 	}
 	var t types.Type
 	switch c.class {
@@ -61,7 +61,7 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 	return b.coerce(l, t), b.coerce(r, t), true
 }
 
-// wide makes a BIGINT of a smaller integer, so that both keys have one type.
+// wide converts a smaller integer to BIGINT, so that both keys have one type.
 func (b *BuildContext) wide(e Expr) Expr {
 	if e.typ.ID == types.TypeBigInt {
 		return e
@@ -70,7 +70,7 @@ func (b *BuildContext) wide(e Expr) Expr {
 	return b.coerce(e, t)
 }
 
-// fraction is coerce, but converts a time also if only the number of fractional digits differs: keys hold as many as their type has.
+// fraction is coerce that converts dates and times even if only the number of fraction digits differs, because keys have that of the type.
 func (b *BuildContext) fraction(e Expr, t types.Type) Expr {
 	if e.typ.Kind() != t.Kind() || e.typ.Scale == t.Scale || !t.IsTemporal() || e.typ.ID == types.TypeNull {
 		return b.coerce(e, t)
@@ -78,8 +78,8 @@ func (b *BuildContext) fraction(e Expr, t types.Type) Expr {
 	return b.coerced(e, t)
 }
 
-// KeepsApart reports whether values of y, an operand of the comparison eq, that differ by themselves are never equal to one value of the other
-// operand. They may be where they are converted to be compared: '1' and '01' are one number, and 'a' and 'A' one text of another collation.
+// KeepsApart reports whether two different values of y, an operand of the comparison eq, are never both equal to one value of the other operand.
+// They can be if they are converted for the comparison: '1' and '01' to the same number, or 'a' and 'A' to another collation.
 func KeepsApart(eq, y Expr) bool {
 	c, ok := eq.aux.(*comparator)
 	y = Unwrap(y)
@@ -108,7 +108,7 @@ func dated(t *types.Type) bool {
 	return false
 }
 
-// sameStrings reports whether e's values are strings that have the collation in which they are compared.
+// sameStrings reports whether e's values are strings in the collation coll.
 func sameStrings(e Expr, coll types.CollationID) bool {
 	switch e.typ.ID {
 	case types.TypeEnum, types.TypeSet, types.TypeBit, types.TypeJSON:
@@ -117,8 +117,8 @@ func sameStrings(e Expr, coll types.CollationID) bool {
 	return e.typ.IsStringType() && e.typ.Coll == coll
 }
 
-// Unify coerces expressions that feed one result column, such as those of a UNION, to their common type, and returns that type: the
-// column's, and how strongly its collation binds. An expression of the right kind stays as it is, so its own type may be narrower.
+// Unify converts expressions that become one result column, such as those of a UNION, to their common type, and returns them with the type and
+// coercibility of the column. An expression that already has the kind, scale and collation stays as it is, so its own type may be narrower.
 func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error) {
 	if err := rejectRows(es); err != nil {
 		return nil, types.Type{}, CoerIgnorable, err
@@ -137,7 +137,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	if err != nil {
 		return nil, t, d.coer, err
 	}
-	if d.coer == CoerNone { // no rule says how the texts of the column compare
+	if d.coer == CoerNone { // the collation of the column is undetermined
 		return nil, t, d.coer, types.Errorf(types.ErCantAggregateNCollations, "UNION")
 	}
 	if t.ID == types.TypeNull {
@@ -146,14 +146,14 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		if e.typ.ID == types.TypeBit && isTextual(&t) {
-			e = b.coerced(e, uintType(charLength(&e.typ))) // a text column holds its digits
+			e = b.coerced(e, uintType(charLength(&e.typ))) // in a text column, it is its decimal digits
 		}
 		out[i] = b.fraction(e, t)
 	}
 	return out, narrowInteger(t, es), d.coer, nil
 }
 
-// widestBits returns the type of a column that BITs alone feed, beside NULL: as wide as the widest of them. ok is false if there are others.
+// widestBits returns the widest BIT type of es. ok is false if there is another type besides BIT and NULL.
 func widestBits(es []Expr) (t types.Type, ok bool) {
 	for _, e := range es {
 		switch e.typ.ID {
@@ -169,8 +169,8 @@ func widestBits(es []Expr) (t types.Type, ok bool) {
 	return t, ok
 }
 
-// narrowInteger returns the integer type of a column that es feed, as narrow as MySQL makes it: the widest of theirs, or the next wider one
-// where that is both signed and unsigned.
+// narrowInteger returns the type of a column over es whose common type is t. If that is BIGINT, it is as narrow as in MySQL: the widest integer
+// type of es, or the next wider one if there are signed ones and the widest is unsigned.
 func narrowInteger(t types.Type, es []Expr) types.Type {
 	if t.ID != types.TypeBigInt {
 		return t
@@ -195,10 +195,10 @@ func narrowInteger(t types.Type, es []Expr) types.Type {
 	return types.Type{ID: widest, Unsigned: t.Unsigned}
 }
 
-// CoerceTo converts an expression to the kind of t, as a column of a UNION converts its operands.
+// CoerceTo converts e to type t, as Unify does for a column of type t.
 func CoerceTo(b *BuildContext, e Expr, t types.Type) Expr { return b.coerce(e, t) }
 
-// Map returns s with each of its expressions replaced by what swap returns, which must have the same type.
+// Map returns s with each of its arguments and sort expressions replaced by what swap returns, which must have the same type.
 func (s *AggSpec) Map(swap func(Expr) Expr) *AggSpec {
 	c := *s
 	c.args = make([]Expr, len(s.args))
@@ -212,8 +212,8 @@ func (s *AggSpec) Map(swap func(Expr) Expr) *AggSpec {
 	return &c
 }
 
-// InPlaceOf makes e the value of a column of type t, for operators that were compiled for such a column: it has that type, and of a quotient the digits
-// that the column would keep. ok is false if no conversion is the same for all values.
+// InPlaceOf converts e so that it can replace a column of type t in expressions that were compiled for the column: the result has that type, and a
+// quotient is rounded to its scale. ok is false if the types differ in more than length, or e is a decimal that Eval does not round.
 func InPlaceOf(b *BuildContext, e Expr, t types.Type) (out Expr, ok bool) {
 	if e.typ.Equal(&t) && !e.loose {
 		return e, true

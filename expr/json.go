@@ -10,23 +10,24 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// jsonTree is a value of a document. It begins as the value's normalised text, which answers most questions by a scan. What needs its
-// members as values opens it, one level at a time: a tree of everything took 450 bytes for each number of a long array.
+// jsonTree is a value in a JSON document. At first it is the value's normalised text (see package types), which suffices for most functions.
+// Functions that need its members open it, one level at a time, because a tree of the whole document takes many times the memory of its text
+// (450 bytes for a number in an array).
 type jsonTree struct {
-	ctx   *Ctx   // counts what opening takes
-	kind  byte   // '{', '[', '"', or 's' for other scalars, also those with a mark
+	ctx   *Ctx   // counts the memory of open containers
+	kind  byte   // '{', '[', '"', or 's' for other scalars and all with a mark
 	text  []byte // of a scalar, and of a container that is not open
 	items []*jsonTree
-	keys  []string // unescaped, parallel to items, in the order of compareMembers, each once
+	keys  []string // unescaped, parallel to items, in the order of compareMembers without duplicates
 }
 
-// jsonTreeBytes is what an open container takes for a member, besides its key.
+// jsonTreeBytes is the memory of a member of an open container without its key.
 const jsonTreeBytes = int(unsafe.Sizeof(jsonTree{})) + 16
 
-// jsonNodesAtOnce is how many of an open container's members are allocated together.
+// jsonNodesAtOnce is how many members of an open container are allocated together.
 const jsonNodesAtOnce = 1024
 
-// parseTree is the value of normalised JSON text.
+// parseTree returns the value of normalised JSON text, which it borrows. The empty text is null.
 func (ctx *Ctx) parseTree(s []byte) *jsonTree {
 	t := &jsonTree{ctx: ctx, kind: 's', text: s}
 	if len(s) == 0 {
@@ -41,20 +42,21 @@ var jsonNullText = []byte("null")
 
 func (ctx *Ctx) jsonNull() *jsonTree { return &jsonTree{ctx: ctx, kind: 's', text: jsonNullText} }
 
-// newArray and newObject are open and empty.
+// newArray returns an open array, which keeps items.
 func (ctx *Ctx) newArray(items ...*jsonTree) *jsonTree {
 	return &jsonTree{ctx: ctx, kind: '[', items: items}
 }
 
+// newObject returns an open, empty object.
 func (ctx *Ctx) newObject() *jsonTree { return &jsonTree{ctx: ctx, kind: '{'} }
 
 // container reports whether t may have members.
 func (t *jsonTree) container() bool { return t.kind == '{' || t.kind == '[' }
 
-// closed reports whether t is a container whose members stand in its text.
+// closed reports whether t is a container that is not open: its members are in its text.
 func (t *jsonTree) closed() bool { return t.text != nil && t.container() }
 
-// open makes values of t's members. If the statement may not have as much, there are none, and it ends.
+// open converts the members in t's text to items and keys, and returns t. If the statement has to end, ctx.failed is set and there are none.
 func (t *jsonTree) open() *jsonTree {
 	if !t.closed() {
 		return t
@@ -69,7 +71,7 @@ func (t *jsonTree) open() *jsonTree {
 	if t.kind == '{' {
 		t.keys = make([]string, 0, n)
 	}
-	var nodes []jsonTree // some at a time: to make millions at once takes seconds that nobody could end
+	var nodes []jsonTree // allocated a few at a time: one allocation of millions would take seconds without a poll
 	it := types.NewJSONIter(text)
 	for i := range n {
 		key, value, _ := it.Next()
@@ -85,29 +87,29 @@ func (t *jsonTree) open() *jsonTree {
 		}
 		if t.ctx.steps(len(value)+1) != nil {
 			t.items, t.keys = t.items[:0], nil
-			t.ctx.charge(meterUnit) // notes the interrupt
+			t.ctx.charge(meterUnit) // polls again, which sets ctx.failed
 			return t
 		}
 	}
 	return t
 }
 
-// unquoteJSON undoes the quoting of a JSON string.
+// unquoteJSON returns the characters of a quoted JSON string.
 func unquoteJSON(s []byte) string { return string(types.UnquoteJSON(s)) }
 
 // stringEnd returns the length of the quoted string that s begins with.
 func stringEnd(s []byte) int { return types.JSONValueLen(s) }
 
-// jsonPrinter writes trees as text. It stops at the first level below MaxJSONDepth and soon after limit bytes: nothing deeper may
-// be stored, since readers recurse, and a few references to one long document would print as more than memory holds.
+// jsonPrinter writes trees as text. It stops at a value below MaxJSONDepth, because readers of documents recurse, and soon after limit bytes,
+// because a tree may contain the same long value several times.
 type jsonPrinter struct {
 	ctx     *Ctx // counts the text; nil counts nothing
 	dst     []byte
-	counted int
-	limit   int
-	pretty  bool // JSON_PRETTY: a member a line
+	counted int  // bytes of dst that are counted
+	limit   int  // in bytes
+	pretty  bool // JSON_PRETTY: one member per line
 	deep    bool // stopped by the depth
-	long    bool // stopped by the size
+	long    bool // stopped by the limit
 }
 
 func (p *jsonPrinter) print(t *jsonTree, level int) {
@@ -144,7 +146,7 @@ func (p *jsonPrinter) print(t *jsonTree, level int) {
 	p.dst = append(p.dst, t.kind+2)
 }
 
-// separate writes what stands before member i.
+// separate writes the separator before member i.
 func (p *jsonPrinter) separate(i, level int) {
 	switch {
 	case p.pretty && i > 0:
@@ -156,7 +158,7 @@ func (p *jsonPrinter) separate(i, level int) {
 	}
 }
 
-// prettyText prints a value from its text, with a member a line.
+// prettyText prints a value given as text, with one member per line.
 func (p *jsonPrinter) prettyText(text []byte, level int) {
 	it := types.NewJSONIter(text)
 	key, value, some := it.Next()
@@ -183,14 +185,14 @@ func (p *jsonPrinter) prettyText(text []byte, level int) {
 	p.dst = append(p.dst, text[0]+2)
 }
 
-// fits counts what was printed, and reports whether the statement may have n bytes more.
+// fits counts what was printed so far and n bytes more, and reports whether the statement may have them.
 func (p *jsonPrinter) fits(n int) bool {
 	if p.ctx == nil || len(p.dst)+n < p.counted+meterUnit {
 		return true
 	}
 	grown := len(p.dst) + n - p.counted
 	p.counted += grown
-	return p.ctx.charge(2 * grown) // the printed text moves when it grows
+	return p.ctx.charge(2 * grown) // append copies the text when it grows
 }
 
 // line ends a line and indents the next one.
@@ -201,14 +203,14 @@ func (p *jsonPrinter) line(end string, indent int) {
 	}
 }
 
-// append prints t, which is no deeper than a document may be, in the normalised form.
+// append appends the normalised text of t, which must not be deeper than MaxJSONDepth, to dst.
 func (t *jsonTree) append(dst []byte) []byte {
 	p := jsonPrinter{dst: dst, limit: math.MaxInt}
 	p.print(t, 1)
 	return p.dst
 }
 
-// print returns the text of a tree that n has built: 3157 if it is too deep for a document, and nil with a warning if it is longer than
+// print returns the text of t, the result of n: error 3157 if it is too deep for a document, and nil with a warning if it is longer than
 // max_allowed_packet.
 func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 	p := jsonPrinter{ctx: ctx, limit: ctx.packetLimit(), pretty: pretty}
@@ -225,7 +227,7 @@ func (ctx *Ctx) print(n *Node, t *jsonTree, pretty bool) ([]byte, error) {
 	return p.dst, nil
 }
 
-// jsonResult is print as the JSON value of n.
+// jsonResult returns t as the JSON value of n, NULL if it is longer than max_allowed_packet.
 func (ctx *Ctx) jsonResult(n *Node, t *jsonTree) (types.Value, error) {
 	b, err := ctx.print(n, t, false)
 	if b == nil || err != nil {
@@ -234,7 +236,7 @@ func (ctx *Ctx) jsonResult(n *Node, t *jsonTree) (types.Value, error) {
 	return types.JSON(b), nil
 }
 
-// compareMembers is the order of keys in normalised objects: shorter ones first.
+// compareMembers compares keys in the order of normalised objects: by length, then by bytes.
 func compareMembers(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
@@ -255,7 +257,7 @@ func (t *jsonTree) member(key string) *jsonTree {
 	}
 	for it := types.NewJSONIter(t.text); ; {
 		k, value, ok := it.Next()
-		if !ok || len(k)-2 > len(key) && bytes.IndexByte(k, '\\') < 0 { // the keys behind are longer still
+		if !ok || len(k)-2 > len(key) && bytes.IndexByte(k, '\\') < 0 { // the following keys are not shorter
 			return nil
 		}
 		if string(types.UnquoteJSON(k)) == key {
@@ -264,7 +266,7 @@ func (t *jsonTree) member(key string) *jsonTree {
 	}
 }
 
-// element returns element i of an array that is not open.
+// element returns element i of an array that is not open, nil if there is none.
 func (t *jsonTree) element(i int) *jsonTree {
 	for it := types.NewJSONIter(t.text); ; i-- {
 		_, value, ok := it.Next()
@@ -277,8 +279,7 @@ func (t *jsonTree) element(i int) *jsonTree {
 	}
 }
 
-// setMember adds or replaces a member. Who adds many puts them in order and uses
-// addMember.
+// setMember adds or replaces a member of an open object. It takes time linear in the number of members.
 func (t *jsonTree) setMember(key string, v *jsonTree) {
 	i, ok := slices.BinarySearchFunc(t.keys, key, compareMembers)
 	if ok {
@@ -288,12 +289,12 @@ func (t *jsonTree) setMember(key string, v *jsonTree) {
 	t.keys, t.items = slices.Insert(t.keys, i, key), slices.Insert(t.items, i, v)
 }
 
-// addMember adds a member that comes behind those that t has.
+// addMember adds a member to an open object whose keys are all smaller in the order of compareMembers.
 func (t *jsonTree) addMember(key string, v *jsonTree) {
 	t.keys, t.items = append(t.keys, key), append(t.items, v)
 }
 
-// depth is JSON_DEPTH.
+// depth is JSON_DEPTH: scalars and empty containers have 1.
 func (t *jsonTree) depth() int {
 	if t.text != nil {
 		return types.JSONDepth(t.text)
@@ -305,7 +306,7 @@ func (t *jsonTree) depth() int {
 	return d + 1
 }
 
-// length is JSON_LENGTH: scalars count 1.
+// length is JSON_LENGTH: scalars have 1.
 func (t *jsonTree) length() int {
 	if t.text != nil {
 		return types.JSONLength(t.text)
@@ -324,7 +325,7 @@ func (t *jsonTree) typeName() string {
 	return types.JSONTypeName(t.text)
 }
 
-// elements returns an array's items, and a value as an array of one.
+// elements returns the items of an array, or t itself if it is no array.
 func (t *jsonTree) elements() []*jsonTree {
 	if t.kind == '[' {
 		return t.open().items
@@ -365,10 +366,11 @@ func (a *AggStates) jsonAdd(ctx *Ctx, g uint32, args []types.Value) error {
 	return nil
 }
 
-// errJSONNullKey is ER_JSON_DOCUMENT_NULL_KEY.
+// errJSONNullKey is MySQL's ER_JSON_DOCUMENT_NULL_KEY.
 const errJSONNullKey = 3158
 
-// sortPairs orders members by their keys. A sort can't be left by an interrupt; once it is over with, all are equal.
+// sortPairs sorts members by compareMembers; equal keys stay in order. A sort cannot be aborted, but ends soon once all elements compare equal,
+// which they do after an interrupt.
 func sortPairs(ctx *Ctx, pairs []jsonPair) (err error) {
 	slices.SortStableFunc(pairs, func(a, b jsonPair) int {
 		if err == nil {
@@ -406,7 +408,7 @@ func (a *AggStates) jsonResult(ctx *Ctx, g uint32) (types.Value, error) {
 	out := append(make([]byte, 0, size), '{')
 	for i, p := range c.keys {
 		if i+1 < len(c.keys) && c.keys[i+1].key == p.key {
-			continue // of equal keys the last row's counts
+			continue // of equal keys, the last one is the result's
 		}
 		if len(out) > 1 {
 			out = append(out, ", "...)

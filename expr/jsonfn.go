@@ -27,6 +27,7 @@ var jsonTable = map[string]function{
 
 var jsonType = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
 
+// jsonFn returns the builder of a function whose result is a JSON document.
 func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {
@@ -37,7 +38,7 @@ func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
 	}
 }
 
-// jsonText is a function whose JSON result is unquoted to text.
+// jsonText returns the builder of a function whose result is the JSON value of eval as a text, a JSON string without its quotes.
 func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {
@@ -61,7 +62,7 @@ func jsonText(eval evalFunc) func(*BuildContext, *Node) error {
 	}
 }
 
-// overDocuments gives back what a function took for the documents that it worked on: only its result goes on.
+// overDocuments wraps eval so that of the memory it counts, only that of its result stays counted: the documents it has parsed are garbage.
 func overDocuments(eval evalFunc) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		mark := ctx.meterMark()
@@ -72,7 +73,7 @@ func overDocuments(eval evalFunc) evalFunc {
 	}
 }
 
-// document evaluates argument i as a JSON document; ok is false for SQL NULL.
+// document evaluates argument i as a JSON document; ok is false for SQL NULL and errors.
 func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok bool, err error) {
 	text, ok, err := ctx.documentText(n, i, row)
 	if !ok {
@@ -81,7 +82,7 @@ func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok boo
 	return ctx.parseTree(text), true, nil
 }
 
-// documentText is document as its normalised text.
+// documentText is document that returns the normalised text.
 func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok bool, err error) {
 	v, err := n.args[i].eval(ctx, n.args[i], row)
 	if err != nil || v.IsNull() {
@@ -101,7 +102,7 @@ func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok
 	return nil, false, invalidJSONType(n, i)
 }
 
-// normal normalises the text of argument i, which has to be a document.
+// normal parses the text of argument i and returns it normalised; error 3141 if it is no JSON document.
 func (ctx *Ctx) normal(n *Node, i int, text []byte) ([]byte, error) {
 	norm, message, pos, err := types.ParseJSON(ctx.Context, text)
 	if err != nil {
@@ -113,12 +114,12 @@ func (ctx *Ctx) normal(n *Node, i int, text []byte) ([]byte, error) {
 	return ctx.owned(norm), nil
 }
 
-// invalidJSONType is error 3146 for argument i.
+// invalidJSONType returns error 3146 for argument i.
 func invalidJSONType(n *Node, i int) error {
 	return types.NewError(3146, "Invalid data type for JSON data in argument "+strconv.Itoa(i+1)+" to function "+n.name+"; a JSON string or JSON type is required.")
 }
 
-// element evaluates argument i as a value to put into a document: text becomes a JSON string.
+// element evaluates argument i as a value to be put into a document: a text becomes a JSON string, NULL becomes null.
 func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	v, err := n.args[i].eval(ctx, n.args[i], row)
 	if err != nil {
@@ -135,7 +136,8 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	return ctx.parseTree(ctx.jsonFrom(&v, &n.args[i].typ).B), nil
 }
 
-// jsonFrom is types.JSONFrom of a value that may be long: its text can take six times as much, and its bytes are twice in memory for a while.
+// jsonFrom is types.JSONFrom that counts the memory of long texts before it is allocated: escaped, a text can have six times its length, and a
+// binary string is base64, of which there are two copies for a time.
 func (ctx *Ctx) jsonFrom(v *types.Value, t *types.Type) types.Value {
 	if v.K == types.KindString && len(v.B) >= meterUnit {
 		size := 3 * len(v.B)
@@ -167,7 +169,7 @@ func isPredicate(e Expr) bool {
 	return e.kind == kindCall && (compare || predicates[e.name])
 }
 
-// predicates are the operators and functions besides comparisons whose result is a truth value to JSON.
+// predicates are the operators and functions, besides comparisons, whose result JSON shows as true or false.
 var predicates = map[string]bool{
 	"and": true, "or": true, "xor": true, "not": true, "in": true, "between": true, "like": true, "is null": true, "is not null": true,
 	"is true": true, "is false": true, "is not true": true, "is not false": true, "strcmp": true, "is_ipv4": true, "is_ipv6": true,
@@ -175,7 +177,7 @@ var predicates = map[string]bool{
 	"json_overlaps": true, "member of": true, "exists": true,
 }
 
-// truthAsJSON turns a truth value into JSON's true or false, and leaves other expressions alone.
+// truthAsJSON converts a truth value to JSON's true or false. It returns other expressions as they are.
 func truthAsJSON(e Expr) Expr {
 	if !isPredicate(e) {
 		return e
@@ -200,7 +202,7 @@ func truthAsJSON(e Expr) Expr {
 
 func jsonTruth(v types.Value) types.Value { return types.JSON(strconv.AppendBool(nil, v.N != 0)) }
 
-// path evaluates argument i as a path; ok is false for NULL.
+// path evaluates argument i as a JSON path; ok is false for NULL and errors.
 func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool, err error) {
 	v, err := ctx.text(n.args[i], row)
 	if err != nil || v.IsNull() {
@@ -214,6 +216,7 @@ func (ctx *Ctx) path(n *Node, i int, row []types.Value) (legs []pathLeg, ok bool
 	return legs, err == nil, err
 }
 
+// evalJSONArg is the argument of JSON_UNQUOTE: a text in double quotes has to be a JSON string.
 func evalJSONArg(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() || v.K == types.KindJSON {
@@ -318,7 +321,7 @@ func evalJSONQuote(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult(types.AppendJSONString(ctx.alloc(size)[:0], text)), nil
 }
 
-// jsonArgumentText is the text of the one argument of JSON_QUOTE and JSON_UNQUOTE, which refuse values that are no text.
+// jsonArgumentText returns the text v, the argument of JSON_QUOTE or JSON_UNQUOTE, in UTF-8. Other values are error 3064.
 func jsonArgumentText(n *Node, v *types.Value) ([]byte, error) {
 	switch v.K {
 	case types.KindString, types.KindEnum, types.KindSet:
@@ -332,7 +335,7 @@ func jsonArgumentText(n *Node, v *types.Value) ([]byte, error) {
 	return text, nil
 }
 
-// buildJSONValid is JSON_VALID. What is neither a text nor a document is not valid, whatever its value: NULL, too.
+// buildJSONValid is JSON_VALID. An argument whose type is neither text nor JSON is not valid, even if it is NULL.
 func buildJSONValid(b *BuildContext, n *Node) error {
 	eval := overDocuments(evalJSONValid)
 	if err := rejectRows(n.args); err != nil {
@@ -364,7 +367,7 @@ func evalJSONValid(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bool(v.K == types.KindJSON), nil
 }
 
-// buildJSONType is JSON_TYPE, whose text has the collation of documents whatever the connection's is.
+// buildJSONType is JSON_TYPE, whose text has the collation of documents instead of the connection's.
 func buildJSONType(b *BuildContext, n *Node) error {
 	if err := asciiText(chars(51), overDocuments(evalJSONType))(b, n); err != nil {
 		return err
@@ -389,6 +392,7 @@ func evalJSONDepth(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(t.depth())), nil
 }
 
+// evalJSONDepthZero is JSON_STORAGE_FREE: documents are not updated in place, so there is never free space in them.
 func evalJSONDepthZero(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	_, ok, err := ctx.document(n, 0, row)
 	if !ok {
@@ -397,13 +401,13 @@ func evalJSONDepthZero(ctx *Ctx, n *Node, row []types.Value) (types.Value, error
 	return types.Int(0), nil
 }
 
-// errJSONPathWildcard is ER_INVALID_JSON_PATH_WILDCARD.
+// errJSONPathWildcard is MySQL's ER_INVALID_JSON_PATH_WILDCARD.
 const (
 	errJSONPathWildcard = 3149
 	jsonPathWildcard    = "In this situation, path expressions may not contain the * and ** tokens or an array range."
 )
 
-// within returns the value at the path in argument i, the whole document if there is no such argument.
+// within returns the value in t at the path in argument i, t if there is no such argument, and nil if there is no such value or an error.
 func (ctx *Ctx) within(n *Node, t *jsonTree, i int, row []types.Value) (*jsonTree, error) {
 	if len(n.args) <= i {
 		return t, nil
@@ -438,7 +442,7 @@ func evalJSONLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	switch {
 	case err != nil || len(found) == 0:
 		return types.Null(), err
-	case many(legs): // what JSON_EXTRACT would wrap in an array
+	case many(legs): // the length of the array that JSON_EXTRACT returns
 		return types.Int(int64(len(found))), nil
 	}
 	return types.Int(int64(found[0].length())), nil
@@ -453,7 +457,7 @@ func evalJSONKeys(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	out := ctx.newArray()
-	for it := types.NewJSONIter(t.text); ; { // a document's text, or a part of it: nothing opens what it looks for
+	for it := types.NewJSONIter(t.text); ; { // t is not open: within does not open what it finds
 		key, _, ok := it.Next()
 		if !ok {
 			return ctx.jsonResult(n, out)
@@ -544,7 +548,8 @@ func evalMemberOf(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(0), m.err
 }
 
-// jsonChange is JSON_SET and its relatives over (path, value) pairs, each seeing the changes before it.
+// jsonChange returns the evaluator of JSON_SET, JSON_INSERT, JSON_REPLACE, JSON_ARRAY_APPEND or JSON_ARRAY_INSERT. Each of the pairs of path and
+// value is applied to the result of those before it.
 func jsonChange(how int) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if len(n.args)%2 == 0 {
@@ -599,7 +604,7 @@ func evalJSONRemove(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.jsonResult(n, t)
 }
 
-// mergePatch is RFC 7396.
+// mergePatch returns t changed by the JSON merge patch patch (RFC 7396).
 func mergePatch(t, patch *jsonTree) *jsonTree {
 	if patch.kind != '{' {
 		return patch
@@ -618,6 +623,7 @@ func mergePatch(t, patch *jsonTree) *jsonTree {
 	})
 }
 
+// mergePreserve returns a and b merged: the members of both objects, or else an array of both values or their elements.
 func mergePreserve(a, b *jsonTree) *jsonTree {
 	if a.kind == '{' && b.kind == '{' {
 		return mergeMembers(a, b, func(old, v *jsonTree) *jsonTree {
@@ -630,8 +636,8 @@ func mergePreserve(a, b *jsonTree) *jsonTree {
 	return a.ctx.newArray(append(append([]*jsonTree(nil), a.elements()...), b.elements()...)...)
 }
 
-// mergeMembers returns the members of two objects. What b has is what merge makes
-// of a's value, nil if a has none, and b's; where that is nil, there is no member.
+// mergeMembers returns an object with the members of a and b. For each member of b it calls merge with a's value, nil if a has none, and b's;
+// if that returns nil, the member is left out.
 func mergeMembers(a, b *jsonTree, merge func(old, v *jsonTree) *jsonTree) *jsonTree {
 	t := a.ctx.newObject()
 	a.open()
@@ -653,8 +659,7 @@ func mergeMembers(a, b *jsonTree, merge func(old, v *jsonTree) *jsonTree) *jsonT
 	return t
 }
 
-// evalJSONMergePatch merges from the left. A NULL makes all before it unknown, and a patch that is no object makes it known again, since nothing
-// of what it replaces is left.
+// evalJSONMergePatch is JSON_MERGE_PATCH, from left to right. NULL makes the result NULL, until a patch that is no object replaces it.
 func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	var t *jsonTree // nil: NULL
 	for i := range n.args {
@@ -676,6 +681,7 @@ func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, erro
 	return ctx.jsonResult(n, t)
 }
 
+// evalJSONMergePreserve is JSON_MERGE_PRESERVE. Arguments after a NULL are evaluated, too, for their errors.
 func evalJSONMergePreserve(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	var t *jsonTree
 	null := false

@@ -2,20 +2,19 @@ package expr
 
 import "github.com/pandodb/pando/types"
 
-// matchPollBytes is how much text is compared between two looks at the interrupt.
+// matchPollBytes is how many bytes are compared between two polls of the interrupt.
 const matchPollBytes = 1 << 16
 
-// jsonMatch compares values with each other. Two arrays may take as many
-// comparisons as the product of their lengths: it ends with the statement, after
-// which all is unequal and err is set.
+// jsonMatch compares JSON values. Two arrays may take as many comparisons as the product of their lengths, so it polls
+// the interrupt. When the statement has to end, err is set and all values are unequal.
 type jsonMatch struct {
 	ctx  *Ctx
 	err  error
-	a, b []byte // texts of the values compared last
-	left int    // bytes until the next look
+	a, b []byte // scratch
+	left int    // bytes until the next poll
 }
 
-// step counts a comparison of so many bytes and reports whether to go on.
+// step counts a comparison of size bytes and reports whether to go on.
 func (m *jsonMatch) step(size int) bool {
 	if m.left -= size + 1; m.left <= 0 && m.err == nil {
 		m.left = matchPollBytes
@@ -24,7 +23,7 @@ func (m *jsonMatch) step(size int) bool {
 	return m.err == nil
 }
 
-// equal compares two values as JSON does: numbers by value.
+// equal reports whether two values are equal as JSON: numbers are compared by value.
 func (m *jsonMatch) equal(t, o *jsonTree) bool {
 	if t.kind != o.kind {
 		return m.step(0) && false
@@ -37,7 +36,7 @@ func (m *jsonMatch) equal(t, o *jsonTree) bool {
 	return m.step(len(a)+len(b)) && types.Compare(types.JSON(a), types.JSON(b), types.Utf8mb4Bin) == 0
 }
 
-// contains is JSON_CONTAINS: whether o is within t.
+// contains is JSON_CONTAINS: whether t contains o.
 func (m *jsonMatch) contains(t, o *jsonTree) bool {
 	switch {
 	case t.kind == '[' && o.kind == '[':

@@ -13,34 +13,34 @@ type pathLeg struct {
 	kind  byte // '.', '[', '*' for .*, '#' for [*], 'e' for **
 	key   string
 	index int
-	last  bool // the index counts from the end: [last-1]
+	last  bool // index counts from the end: [last-1]
 	to    int  // end of a range [a to b]
-	toEnd bool // the range's end counts from the end
-	span  bool
+	toEnd bool // to counts from the end
+	span  bool // it is a range
 }
 
-// pathLegsMax bounds a path, over which changes recurse. No document is as deep as that: what goes beyond it are legs like [0], which a
-// value that is no array matches by itself.
+// pathLegsMax bounds the legs of a path, because changes recurse over them. A document is never so deep, but a scalar matches any number of legs
+// [0].
 const pathLegsMax = 1 << 16
 
-// errJSONPath is ER_INVALID_JSON_PATH.
+// errJSONPath is MySQL's ER_INVALID_JSON_PATH.
 const errJSONPath = 3143
 
-// maxPathIndex is the largest index that a path may name.
+// maxPathIndex is the largest index in a path.
 const maxPathIndex = math.MaxUint32
 
-// pathParser reads a path from its left. Where it fails, i is the position that the error names.
+// pathParser parses a path from left to right. After an error, i is the position that the message names, as in MySQL.
 type pathParser struct {
-	ctx *Ctx // counts what long keys take; nil counts nothing
+	ctx *Ctx // counts the memory of long keys; nil counts nothing
 	s   []byte
 	i   int
-	err error // the statement's end
+	err error // why the statement has to end
 }
 
-// parsePath reads a JSON path of a definition, which is part of a statement's text.
+// parsePath parses a JSON path in the text of a statement.
 func parsePath(s []byte) ([]pathLeg, error) { return (*Ctx)(nil).parsePath(s) }
 
-// parsePath reads a JSON path that may be as long as a packet.
+// parsePath parses a JSON path, which may be as long as a packet. Its errors are 3143 and those of Grow and Poll.
 func (ctx *Ctx) parsePath(s []byte) ([]pathLeg, error) {
 	p := pathParser{ctx: ctx, s: s}
 	legs, ok := p.path()
@@ -80,7 +80,7 @@ func (p *pathParser) path() (legs []pathLeg, ok bool) {
 	return legs, len(legs) == 0 || legs[len(legs)-1].kind != 'e'
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (p *pathParser) peek() byte {
 	if p.i < len(p.s) {
 		return p.s[p.i]
@@ -96,7 +96,7 @@ func (p *pathParser) space() {
 	}
 }
 
-// ellipsis reads **, which neither ends a path nor stands before another *.
+// ellipsis reads **, which must not end a path or be followed by another *.
 func (p *pathParser) ellipsis() bool {
 	if p.i++; p.peek() != '*' {
 		return false
@@ -105,7 +105,7 @@ func (p *pathParser) ellipsis() bool {
 	return p.i < len(p.s) && p.peek() != '*'
 }
 
-// member reads a leg that begins with a dot.
+// member reads a leg that begins with a dot: .key, ."key" or .*.
 func (p *pathParser) member() (pathLeg, bool) {
 	p.i++
 	p.space()
@@ -143,7 +143,7 @@ func (p *pathParser) member() (pathLeg, bool) {
 	return leg, quoted || isPathName([]byte(leg.key))
 }
 
-// cell reads a leg in brackets: a number, last, last-n, a range of them or *.
+// cell reads a leg in brackets: [n], [last], [last-n], a range of these or [*].
 func (p *pathParser) cell() (leg pathLeg, ok bool) {
 	p.i++
 	p.space()
@@ -177,7 +177,7 @@ func (p *pathParser) cells() (leg pathLeg, ok bool) {
 	if leg.to, leg.toEnd, ok = p.index(); !ok || leg.last != leg.toEnd {
 		return leg, ok
 	}
-	// A range that can't hold anything is refused.
+	// A range that is empty in every array is an error.
 	return leg, leg.last && leg.index >= leg.to || !leg.last && leg.index <= leg.to
 }
 
@@ -204,7 +204,7 @@ func (p *pathParser) index() (n int, last, ok bool) {
 	return int(index), last, true
 }
 
-// at turns an index of a leg into a position in an array of length n.
+// at returns the position of a leg's index in an array of length n; it may be out of range.
 func at(index int, last bool, n int) int {
 	if last {
 		return n - 1 - index
@@ -222,28 +222,28 @@ func many(legs []pathLeg) bool {
 	return false
 }
 
-// findPollSteps is how many values a search looks at between two looks at the interrupt.
+// findPollSteps is how many values a search visits between two polls of the interrupt.
 const findPollSteps = 1 << 12
 
-// jsonSearch walks a path leg by leg, so that its steps are at most as many as legs times values: going down every way by itself takes
-// exponentially many, since each ** leads to a value in as many ways as the one before it has left.
+// jsonSearch evaluates a path leg by leg over sets of values, so that it takes at most legs times values steps. Backtracking would take
+// exponentially many with several **, because there are many ways to the same value.
 type jsonSearch struct {
 	ctx   *Ctx
-	found []*jsonTree            // where the legs so far lead to, in document order
-	next  []*jsonTree            // the same with the leg at hand
-	seen  map[*jsonTree]struct{} // of next; nil while no value can be met twice
+	found []*jsonTree            // values that the legs so far match, in document order
+	next  []*jsonTree            // those that they and the current leg match
+	seen  map[*jsonTree]struct{} // the values in next; nil while no value can be found twice
 	steps int
 }
 
-// find returns the values of t that legs lead to, each once.
+// find returns the values in t that the path matches, without duplicates. It may open t.
 func (ctx *Ctx) find(t *jsonTree, legs []pathLeg) ([]*jsonTree, error) {
 	if err := ctx.poll(); err != nil {
 		return nil, err
 	}
 	s := jsonSearch{ctx: ctx, found: []*jsonTree{t}}
-	nested := false // a ** was before: some of found may lie within others
+	nested := false // there was a ** before: values in found may contain each other
 	for i := range legs {
-		// A value has one parent. It is met twice only below two values that ** has found, or in the array and as itself.
+		// A value is found twice only below two values that ** has found, or as an element of its array and, by [0], as itself.
 		s.seen = nil
 		if nested && (legs[i].kind == 'e' || legs[i].kind == '[') {
 			s.seen = make(map[*jsonTree]struct{})
@@ -260,7 +260,7 @@ func (ctx *Ctx) find(t *jsonTree, legs []pathLeg) ([]*jsonTree, error) {
 	return s.found, nil
 }
 
-// leg adds what one leg leads to from t.
+// leg adds the values that a leg matches in t.
 func (s *jsonSearch) leg(leg *pathLeg, t *jsonTree) error {
 	var items []*jsonTree
 	switch leg.kind {
@@ -285,7 +285,7 @@ func (s *jsonSearch) leg(leg *pathLeg, t *jsonTree) error {
 			}
 			return s.step()
 		}
-		items = t.elements() // a scalar is its own first element
+		items = t.elements() // [0] of a value that is no array is the value
 		from := at(leg.index, leg.last, len(items))
 		to := from
 		if leg.span {
@@ -306,7 +306,7 @@ func (s *jsonSearch) leg(leg *pathLeg, t *jsonTree) error {
 	return s.step()
 }
 
-// below adds t and all within it. What has been seen was added with all within it.
+// below adds t and all values in it. If t has been seen, they were added with it.
 func (s *jsonSearch) below(t *jsonTree) error {
 	if _, ok := s.seen[t]; ok {
 		return s.step()
@@ -340,10 +340,10 @@ func (s *jsonSearch) step() error {
 	return nil
 }
 
-// JSON changes by what they do to existing and to missing values.
+// What a change does with the value at its path; bits of jsonEdit.how.
 const (
-	jsonInsert = 1 << iota // add what is missing
-	jsonReplace
+	jsonInsert  = 1 << iota // adds a missing value
+	jsonReplace             // replaces an existing value
 	jsonRemove
 	jsonArrayInsert
 	jsonArrayAppend
@@ -352,15 +352,16 @@ const (
 // jsonEdit is one change of a document.
 type jsonEdit struct {
 	how     int
-	v       *jsonTree // what to put; nil for a removal
+	v       *jsonTree // the new value; nil for a removal
 	depth   int       // of v
-	deepest int       // level of the document's deepest value that the change has put or moved
+	deepest int       // level in the document of the deepest value that the change has added or moved
 }
 
-// reach notes that a value of depth levels stands at a level now.
+// reach updates deepest for a value of the given depth that is now at level.
 func (e *jsonEdit) reach(level, depth int) { e.deepest = max(e.deepest, level-1+depth) }
 
-// change applies one modification at a path below t, which is at a level of its document, and returns what takes t's place.
+// change applies e at the path legs from t, which is at a level of its document (1 is the top), and returns the value that replaces t. It modifies
+// t.
 func (t *jsonTree) change(legs []pathLeg, e *jsonEdit, level int) *jsonTree {
 	if len(legs) == 0 {
 		switch {

@@ -8,26 +8,26 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// JSON Schema, draft 4, as MySQL has it: unknown keywords and those of a wrong type count for nothing, format is no requirement, and a
-// reference may only lead into the schema itself.
+// JSON Schema, draft 4, as in MySQL: keywords that are unknown or of a wrong type are ignored, format is not checked, and a reference ($ref) must
+// be to a part of the same schema.
 
-// schemaNestingMax bounds schemas within schemas, and references, which may lead back to where they are.
+// schemaNestingMax bounds the nesting of schemas and references, which may be circular.
 const schemaNestingMax = types.MaxJSONDepth
 
-// jsonSchema is the text of a schema, with what is asked of it again and again.
+// jsonSchema is the text of a schema with its compiled patterns.
 type jsonSchema struct {
 	root     []byte
-	patterns map[string]*types.RegexpMatcher // nil where the pattern is none that compiles
+	patterns map[string]*types.RegexpMatcher // nil for a pattern that is not valid
 }
 
-// schemaCheck is one use of a schema.
+// schemaCheck is one validation.
 type schemaCheck struct {
 	ctx      *Ctx
 	schema   *jsonSchema
-	document []byte // path to the value at hand, as a JSON pointer in a URI's fragment
-	where    []byte // path to the schema at hand
+	document []byte // path to the current value: a JSON pointer (RFC 6901) as a URI fragment
+	where    []byte // path to the current schema, alike
 	failed   schemaFailure
-	quiet    int // alternatives are tried: failures are none of the document's yet
+	quiet    int // > 0 within alternatives, whose failures are not reported
 }
 
 // schemaFailure is the first requirement that failed.
@@ -57,7 +57,7 @@ func evalJSONSchema(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	schema, document = ctx.shown(schema), ctx.shown(document) // it sees JSON alone: a date is a string
+	schema, document = ctx.shown(schema), ctx.shown(document) // without marks: a date is a string
 	c := schemaCheck{ctx: ctx, schema: &jsonSchema{root: schema, patterns: map[string]*types.RegexpMatcher{}}, document: []byte{'#'}, where: []byte{'#'}}
 	valid, err := c.valid(schema, document, 1)
 	if err != nil {
@@ -69,7 +69,7 @@ func evalJSONSchema(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.JSON(c.report(valid)), nil
 }
 
-// report is the answer of JSON_SCHEMA_VALIDATION_REPORT.
+// report returns the result of JSON_SCHEMA_VALIDATION_REPORT.
 func (c *schemaCheck) report(valid bool) []byte {
 	if valid {
 		return []byte(`{"valid": true}`)
@@ -84,7 +84,7 @@ func (c *schemaCheck) report(valid bool) []byte {
 	return append(out, '}')
 }
 
-// fail notes which requirement failed, unless an alternative may still hold.
+// fail records the keyword that failed, unless within an alternative, and returns false.
 func (c *schemaCheck) fail(keyword string) bool {
 	if c.quiet == 0 && c.failed.keyword == "" {
 		c.failed = schemaFailure{keyword, string(c.document), string(c.where)}
@@ -92,7 +92,7 @@ func (c *schemaCheck) fail(keyword string) bool {
 	return false
 }
 
-// member returns the value of key in an object's text, nil if it has none.
+// member returns the value of key in the text of an object, nil if there is none.
 func member(object []byte, key string) []byte {
 	if len(object) == 0 || object[0] != '{' {
 		return nil
@@ -108,7 +108,7 @@ func member(object []byte, key string) []byte {
 	}
 }
 
-// kind tells values apart by their first byte: '{', '[', '"', 't' for truth values, 'n' for null, '0' for numbers.
+// kind returns the type of a value: '{', '[', '"', 't' for true and false, 'n' for null, '0' for numbers.
 func kind(text []byte) byte {
 	switch {
 	case len(text) == 0:
@@ -121,7 +121,7 @@ func kind(text []byte) byte {
 	return text[0]
 }
 
-// within runs check with the paths of a part of the schema and of the document; "" stays where it is.
+// within runs check with schema and document appended to the paths; an empty one is not.
 func (c *schemaCheck) within(schema, document string, check func() (bool, error)) (bool, error) {
 	w, d := len(c.where), len(c.document)
 	if schema != "" {
@@ -135,7 +135,7 @@ func (c *schemaCheck) within(schema, document string, check func() (bool, error)
 	return ok, err
 }
 
-// appendPointer writes a key as a step of a JSON pointer in a URI.
+// appendPointer appends key as a step of a JSON pointer in a URI fragment.
 func appendPointer(dst []byte, key []byte) []byte {
 	const hex = "0123456789ABCDEF"
 	for _, b := range key {
@@ -155,7 +155,7 @@ func appendPointer(dst []byte, key []byte) []byte {
 
 func pointer(key []byte) string { return string(appendPointer(nil, key)) }
 
-// valid checks a value against a schema.
+// valid reports whether value satisfies schema, both texts of JSON. nesting is the number of schemas and references around, plus one.
 func (c *schemaCheck) valid(schema, value []byte, nesting int) (bool, error) {
 	if nesting > schemaNestingMax {
 		return false, types.Errorf(types.ErJSONDocumentTooDeep)
@@ -192,7 +192,7 @@ func (c *schemaCheck) valid(schema, value []byte, nesting int) (bool, error) {
 	return c.combined(schema, value, nesting)
 }
 
-// reference follows "#/definitions/x".
+// reference is valid against the schema that ref, such as "#/definitions/x", refers to.
 func (c *schemaCheck) reference(ref, value []byte, nesting int) (bool, error) {
 	if len(ref) == 0 || ref[0] != '#' {
 		return false, types.Errorf(types.ErNotSupportedYet, "references in JSON Schema")
@@ -246,10 +246,11 @@ func unescapePointer(step []byte) []byte {
 	return out
 }
 
-// schemaTypes are the names of types by kind; integers are numbers of a certain form.
+// schemaTypes are the kinds of the types in schemas.
 var schemaTypes = map[string]byte{"null": 'n', "boolean": 't', "object": '{', "array": '[', "string": '"', "number": '0', "integer": '0'}
 
-// rightType reports whether a value is of a type that is named, alone or in a list. What names none allows none.
+// rightType reports whether value has the type want, a name or an array of names; nil is any type. No value has an unknown type. A number is an
+// integer if it is written without point and exponent.
 func (c *schemaCheck) rightType(want, value []byte) bool {
 	one := func(name []byte) bool {
 		k, known := schemaTypes[string(types.UnquoteJSON(name))]
@@ -302,7 +303,7 @@ func (c *schemaCheck) number(schema, value []byte) bool {
 	return true
 }
 
-// multiple reports whether a is a multiple of b: whole numbers exactly, others as doubles.
+// multiple reports whether a is a multiple of b, computed with integers if both are, else with doubles.
 func multiple(a, b []byte) bool {
 	x, _ := types.JSONScalar(a)
 	y, _ := types.JSONScalar(b)
@@ -313,13 +314,13 @@ func multiple(a, b []byte) bool {
 	return g == 0 || f-math.Floor(f/g)*g <= 0
 }
 
-// count returns the value of a keyword that limits a number of things; ok is false without one.
+// count returns the value of a keyword that must be an integer >= 0; ok is false if it is missing or not one.
 func count(schema []byte, keyword string) (n int64, ok bool) {
 	v, _ := types.JSONScalar(member(schema, keyword))
 	return v.N, v.K == types.KindInt && v.N >= 0 && kind(member(schema, keyword)) == '0'
 }
 
-// counted checks a number of things against two keywords.
+// counted checks the number n against the keywords least and most.
 func (c *schemaCheck) counted(schema []byte, n int, least, most string) bool {
 	if limit, ok := count(schema, most); ok && int64(n) > limit {
 		return c.fail(most)
@@ -345,7 +346,7 @@ func (c *schemaCheck) text(schema, s []byte) (bool, error) {
 	return true, nil
 }
 
-// matches reports whether a pattern matches somewhere in s, and otherwise for a pattern that is none.
+// matches reports whether pattern matches somewhere in s. For a pattern that is not valid it returns otherwise.
 func (c *schemaCheck) matches(pattern, s []byte, otherwise bool) (bool, error) {
 	m, ok := c.schema.patterns[string(pattern)]
 	if !ok {
@@ -365,7 +366,7 @@ func (c *schemaCheck) array(schema, value []byte, nesting int) (bool, error) {
 	items, more := member(schema, "items"), member(schema, "additionalItems")
 	unique := string(member(schema, "uniqueItems")) == "true"
 	seen := map[string]struct{}{}
-	known := -1 // how many elements have a schema of their own
+	known := -1 // number of elements with their own schema; -1: one schema for all
 	if kind(items) == '[' {
 		known = types.JSONLength(items)
 	}
@@ -431,7 +432,7 @@ func (c *schemaCheck) object(schema, value []byte, nesting int) (bool, error) {
 	return c.dependencies(schema, value, nesting)
 }
 
-// property checks a member against the schemas for its name.
+// property checks the value of a member against the schemas for its name.
 func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, error) {
 	if err := c.ctx.steps(len(schema)); err != nil {
 		return false, err
@@ -477,7 +478,7 @@ func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, e
 	return c.within("additionalProperties", "", func() (bool, error) { return c.valid(other, value, nesting+1) })
 }
 
-// hasAll reports whether an object has all members that a list names.
+// hasAll reports whether an object has members of all the names in list.
 func hasAll(object, list []byte) bool {
 	for it := types.NewJSONIter(list); ; {
 		_, name, ok := it.Next()

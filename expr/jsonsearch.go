@@ -10,15 +10,16 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// jsonFinder is JSON_SEARCH at work: it goes through a document's text with the path to where it is.
+// jsonFinder is a JSON_SEARCH. It walks through the text of the document.
 type jsonFinder struct {
 	ctx   *Ctx
 	like  *types.Like
-	one   bool
-	path  []byte
-	found [][]byte
-	seen  map[string]struct{} // of found
-	// been holds the places where the legs behind a ** were begun: a second ** leads to a value in as many ways as the first one left.
+	one   bool                // stop at the first match
+	path  []byte              // to the current value
+	found [][]byte            // paths of the matches
+	seen  map[string]struct{} // the paths in found
+	// been has the positions, in document and search path, at which a ** has been evaluated. Without it, several ** would reach the same value in
+	// exponentially many ways.
 	been map[string]struct{}
 }
 
@@ -59,7 +60,7 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	f := &jsonFinder{ctx: ctx, like: like, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
 	var paths [][]pathLeg
-	for i := 4; i < len(n.args); i++ { // all of them are read, as many as the search needs
+	for i := 4; i < len(n.args); i++ { // all are parsed, even if the search ends before the last one
 		legs, ok, perr := ctx.path(n, i, row)
 		if !ok {
 			return types.Null(), perr
@@ -92,7 +93,7 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.JSON(append(out, ']')), nil
 }
 
-// errJSONOneOrAll is ER_JSON_BAD_ONE_OR_ALL_ARG.
+// errJSONOneOrAll is MySQL's ER_JSON_BAD_ONE_OR_ALL_ARG.
 const errJSONOneOrAll = 3154
 
 // oneOrAll evaluates argument 1, which is 'one' or 'all'; ok is false for NULL.
@@ -110,7 +111,7 @@ func (ctx *Ctx) oneOrAll(n *Node, row []types.Value) (all, ok bool, err error) {
 
 func (f *jsonFinder) enough() bool { return f.one && len(f.found) > 0 }
 
-// search adds the places of all strings within text that match.
+// search adds the paths of all strings in text that match.
 func (f *jsonFinder) search(text []byte) error {
 	if err := f.ctx.steps(len(text) + 1); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (f *jsonFinder) search(text []byte) error {
 	return f.each(text, func(_ int, value []byte) error { return f.search(value) })
 }
 
-// each calls use with each member of text and its position, with the path to it.
+// each calls use with each member or element of text and its position, while path leads to it.
 func (f *jsonFinder) each(text []byte, use func(i int, value []byte) error) error {
 	it := types.NewJSONIter(text)
 	for i := 0; !f.enough(); i++ {
@@ -155,7 +156,7 @@ func (f *jsonFinder) each(text []byte, use func(i int, value []byte) error) erro
 	return nil
 }
 
-// walk follows the legs of a path and searches where they lead.
+// walk searches in the values that the path legs matches in text.
 func (f *jsonFinder) walk(text []byte, legs []pathLeg) error {
 	if err := f.ctx.steps(1); err != nil || f.enough() {
 		return err
@@ -217,10 +218,10 @@ func (f *jsonFinder) walk(text []byte, legs []pathLeg) error {
 	})
 }
 
-// math32Max is beyond every position.
+// math32Max is larger than any position.
 const math32Max = 1<<31 - 1
 
-// appendPathMember appends a member to a path: its name as it is where that is an identifier of ECMAScript, else as the quoted key.
+// appendPathMember appends a member with the quoted key to a path. The quotes are left out if the name is an ECMAScript identifier.
 func appendPathMember(path, key []byte) []byte {
 	path = append(path, '.')
 	if name := types.UnquoteJSON(key); isPathName(name) {

@@ -6,8 +6,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Parts of MySQL's binary form of documents, whose size JSON_STORAGE_SIZE tells; Pando stores text. Containers are small, with offsets of
-// two bytes, unless they take more than 64 KiB.
+// JSON_STORAGE_SIZE is the size of a document in MySQL's binary format (sql-common/json_binary.h), although Pando stores text. Containers are in
+// the small format, with offsets of two bytes, unless that takes more than 64 KiB.
 const (
 	jsonSmallMax = math.MaxUint16
 	jsonTypeByte = 1
@@ -22,8 +22,8 @@ func evalJSONStorageSize(ctx *Ctx, n *Node, row []types.Value) (types.Value, err
 	return types.Int(int64(jsonTypeByte + size)), ctx.failed
 }
 
-// binarySize returns the bytes of a value without its type, and whether it may stand in the place of its offset: 2 where it fits into a
-// small container's, 4 into a large one's, 0 for what never does.
+// binarySize returns the bytes of a value without its type, and whether it is stored inline, in place of its offset: 2 if in small and large
+// containers, 4 if in large ones only, 0 if never.
 func (ctx *Ctx) binarySize(text []byte) (size, inline int) {
 	v, ok := types.JSONScalar(text)
 	if !ok {
@@ -42,15 +42,15 @@ func (ctx *Ctx) binarySize(text []byte) (size, inline int) {
 	case v.K == types.KindInt && v.N >= math.MinInt32 && v.N <= math.MaxInt32, v.K == types.KindUint && v.Uint64() <= math.MaxUint32:
 		return 4, 4
 	case v.IsTemporal():
-		return jsonTypeByte + 1 + 8, 0 // the type and length of an opaque value, and what it packs into
+		return jsonTypeByte + 1 + 8, 0 // type and length of an opaque value, and the packed date or time
 	case v.K == types.KindDecimal:
 		return jsonTypeByte + 1 + 2 + decimalBinarySize(&v), 0 // also its precision and scale
 	}
 	return 8, 0
 }
 
-// decimalBinarySize is how many bytes MySQL packs the digits of a decimal into: nine to four bytes, and fewer to as many as they need, on both
-// sides of the point.
+// decimalBinarySize returns the bytes of a decimal in MySQL's binary format: on each side of the point, four bytes per nine digits, and as many as
+// needed for the rest.
 func decimalBinarySize(v *types.Value) int {
 	size := func(digits int) int {
 		return digits/9*4 + [...]int{0, 1, 1, 2, 2, 3, 3, 4, 4}[digits%9]
@@ -59,7 +59,8 @@ func decimalBinarySize(v *types.Value) int {
 	return size(max(types.DecPrecision(*v)-scale, 1)) + size(scale)
 }
 
-// containerSize is that of an array or object: its count and size, an entry for each value and key, and what does not fit into those.
+// containerSize returns the bytes of an array or object: its count and size, an entry for each value and key, the keys, and the values that are
+// not inline.
 func (ctx *Ctx) containerSize(text []byte) int {
 	members, keys, beside, beside4 := 0, 0, 0, 0
 	for it := types.NewJSONIter(text); ; members++ {
@@ -68,7 +69,7 @@ func (ctx *Ctx) containerSize(text []byte) int {
 			break
 		}
 		if ctx.steps(len(value)) != nil {
-			ctx.charge(meterUnit) // notes the interrupt
+			ctx.charge(meterUnit) // polls again, which sets ctx.failed
 			return 0
 		}
 		if key != nil {
@@ -85,7 +86,7 @@ func (ctx *Ctx) containerSize(text []byte) int {
 	width := func(offset int) int {
 		entry := jsonTypeByte + offset
 		if text[0] == '{' {
-			entry += offset + 2 // where the key is, and its length
+			entry += offset + 2 // offset and length of the key
 		}
 		return 2*offset + members*entry + keys
 	}
@@ -95,7 +96,7 @@ func (ctx *Ctx) containerSize(text []byte) int {
 	return width(4) + beside4
 }
 
-// varintLength is how many bytes a length takes, seven bits in each.
+// varintLength returns the bytes of a length, seven bits in each.
 func varintLength(n int) int {
 	bytes := 1
 	for n >= 1<<7 {

@@ -8,16 +8,16 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// JSONTable is what JSON_TABLE(doc, path COLUMNS (…)) makes of a document. It is immutable.
+// JSONTable is a JSON_TABLE(doc, path COLUMNS (…)) without its document. It is immutable and safe for concurrent use.
 type JSONTable struct {
 	top   jsonLevel
-	width int
+	width int // number of columns
 }
 
-// JSONTableKind says what a column of JSON_TABLE holds.
+// JSONTableKind is the kind of a column of JSON_TABLE.
 type JSONTableKind uint8
 
-// The kinds of columns: the value at a path, whether there is one, the number of the row, and the columns of a nested path.
+// The kinds of columns: the value at a path, whether there is one, the number of the row, and a nested path with columns.
 const (
 	JSONColumnValue JSONTableKind = iota
 	JSONColumnExists
@@ -25,7 +25,7 @@ const (
 	JSONColumnNested
 )
 
-// JSONTableColumn is the definition of one column, or of a nested path with columns of its own.
+// JSONTableColumn is the definition of one column, or of a nested path with its columns.
 type JSONTableColumn struct {
 	Kind             JSONTableKind
 	Name             string
@@ -35,31 +35,31 @@ type JSONTableColumn struct {
 	Nested           []JSONTableColumn
 }
 
-// JSONTableOn is what ON EMPTY or ON ERROR says: an error, a default in JSON's notation, or NULL, which is the zero value.
+// JSONTableOn is an ON EMPTY or ON ERROR clause: an error, a default, or NULL, which is the zero value.
 type JSONTableOn struct {
 	Error   bool
-	Default []byte // nil for none
+	Default []byte // JSON text; nil for none
 }
 
-// jsonLevel is a path and the columns made of each value that it leads to.
+// jsonLevel is a path and the columns of each value that it matches.
 type jsonLevel struct {
 	legs    []pathLeg
 	columns []jsonColumn
 	nested  []*jsonLevel
-	from    int // first column of this level and all below it, which are together
+	from    int // the columns of this level and all below it are row[from:to]
 	to      int
 }
 
 type jsonColumn struct {
 	kind             JSONTableKind
-	at               int // in the row
+	at               int // position in the row
 	name             string
 	legs             []pathLeg
 	typ              types.Type
 	onEmpty, onError jsonOn
 }
 
-// NewJSONTable prepares the definition of JSON_TABLE.
+// NewJSONTable compiles the definition of a JSON_TABLE. It fails for paths that are not valid (3143) and defaults that do not fit their column.
 func NewJSONTable(b *BuildContext, path string, columns []JSONTableColumn) (*JSONTable, error) {
 	t := &JSONTable{}
 	return t, t.define(b, &t.top, path, columns)
@@ -99,7 +99,7 @@ func (t *JSONTable) define(b *BuildContext, l *jsonLevel, path string, columns [
 	return nil
 }
 
-// on reads a default, which has to fit the column.
+// on converts the default of a clause to the column's type.
 func (c *jsonColumn) on(b *BuildContext, on JSONTableOn) (jsonOn, error) {
 	out := jsonOn{fail: on.Error, value: types.Null()}
 	if on.Default == nil {
@@ -129,7 +129,7 @@ func (c *jsonColumn) on(b *BuildContext, on JSONTableOn) (jsonOn, error) {
 	return out, nil
 }
 
-// castName is what errors about a number call its type.
+// castName returns the name of a numeric type in error messages.
 func castName(t *types.Type) string {
 	switch t.ID {
 	case types.TypeFloat, types.TypeDouble:
@@ -140,7 +140,8 @@ func castName(t *types.Type) string {
 	return "INTEGER"
 }
 
-// Rows calls emit for each row that a document makes. The row is emit's until it returns.
+// Rows evaluates doc, which reads no columns, and calls emit with each row of its table, until that returns an error. The row is valid until emit
+// returns. A doc that is NULL has no rows.
 func (t *JSONTable) Rows(ctx *Ctx, doc Expr, emit func(row []types.Value) error) error {
 	mark := ctx.meterMark()
 	defer ctx.unchargeTo(mark)
@@ -174,21 +175,21 @@ func jsonTableDocument(ctx *Ctx, v types.Value) ([]byte, error) {
 	return ctx.owned(norm), err
 }
 
-// jsonRows makes the rows of one document.
+// jsonRows produces the rows of one document.
 type jsonRows struct {
 	ctx  *Ctx
 	row  []types.Value
 	emit func(row []types.Value) error
 }
 
-// level makes a row of each value that a path leads to from t, or several of one with nested paths. Nested paths beside each other take turns:
-// while one has rows the columns of the others are NULL. It reports whether there was a row.
+// level emits a row for each value that the path of l matches in t, or several for a value with nested paths. The rows of sibling paths come one
+// after the other: the columns of the other siblings are NULL. It reports whether there was a row.
 func (r *jsonRows) level(l *jsonLevel, t *jsonTree) (some bool, err error) {
 	found, err := r.ctx.find(t, l.legs)
 	if err != nil {
 		return false, err
 	}
-	found = append([]*jsonTree(nil), found...) // the search's own memory serves the searches below
+	found = append([]*jsonTree(nil), found...)
 	defer clear(r.row[l.from:l.to])
 	for i, value := range found {
 		if err := r.ctx.poll(); err != nil {
@@ -216,7 +217,7 @@ func (r *jsonRows) level(l *jsonLevel, t *jsonTree) (some bool, err error) {
 	return len(found) > 0, nil
 }
 
-// fill sets one column of the row made of the value at place i.
+// fill sets a column of the row for t, the match number i of its path.
 func (r *jsonRows) fill(c *jsonColumn, t *jsonTree, i int) error {
 	if c.kind == JSONColumnOrdinality {
 		r.row[c.at] = types.Int(int64(i) + 1)
@@ -243,7 +244,7 @@ func (r *jsonRows) fill(c *jsonColumn, t *jsonTree, i int) error {
 	}
 	value := found[0]
 	if len(found) > 1 {
-		value = r.ctx.newArray(found...) // as JSON_EXTRACT has several values
+		value = r.ctx.newArray(found...) // as JSON_EXTRACT does
 	}
 	text := value.text
 	if text == nil {
@@ -252,7 +253,7 @@ func (r *jsonRows) fill(c *jsonColumn, t *jsonTree, i int) error {
 	return r.store(c, text)
 }
 
-// store sets a column to a value of the document.
+// store sets a column to a value of the document, given as normalised text.
 func (r *jsonRows) store(c *jsonColumn, text []byte) error {
 	r.row[c.at] = types.Null()
 	if string(text) == "null" {
@@ -282,7 +283,7 @@ func isNumberText(text []byte) bool {
 	return ok && len(rest) == 0
 }
 
-// convert makes a value of a document one of the column's type, as an assignment does it; ok is false for one that does not fit.
+// convert converts a value of the document to the column's type as an assignment does. ok is false if it does not fit.
 func (c *jsonColumn) convert(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 	if c.typ.ID == types.TypeJSON {
 		return types.JSON(text), true
@@ -306,12 +307,12 @@ func (c *jsonColumn) convert(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 			}
 		}
 	} else if v.K != types.KindString {
-		v = types.String(types.JSONBare(text), types.Utf8mb4Bin) // 1 in a DATE is no date, but a text that is none
+		v = types.String(types.JSONBare(text), types.Utf8mb4Bin) // the text of a number: a DATE does not accept it as a number
 	}
 	return c.assign(ctx, v)
 }
 
-// number reads a text that is a number to its end: a whole one, for an integer.
+// number converts a text to a number, an integer if the column has an integer type. ok is false if it is not a number to its end.
 func (c *jsonColumn) number(ctx *Ctx, v types.Value) (types.Value, bool) {
 	switch {
 	case c.typ.ID == types.TypeDecimal:
@@ -325,7 +326,7 @@ func (c *jsonColumn) number(ctx *Ctx, v types.Value) (types.Value, bool) {
 	return n, ok && integral(n.K) && !bytes.ContainsAny(bytes.TrimLeft(v.B, " "), ".eE ")
 }
 
-// assign stores v as a field of the column's type takes it. Only notes about it are kept.
+// assign converts v to the column's type as strict mode does. Of the warnings it keeps only notes. ok is false if v does not fit.
 func (c *jsonColumn) assign(ctx *Ctx, v types.Value) (types.Value, bool) {
 	if c.typ.IsText() && c.typ.Coll.Charset() != types.DefaultCollation.Charset() {
 		bytes, bad := types.ConvertCharset(nil, v.B, types.DefaultCollation.Charset(), c.typ.Coll.Charset())
@@ -358,8 +359,8 @@ func (c *jsonColumn) assign(ctx *Ctx, v types.Value) (types.Value, bool) {
 	return out, err == nil
 }
 
-// takesPart reports whether a text that a write refuses is taken nevertheless: no member of an ENUM or SET for its empty one, and of a TIME what
-// it begins with.
+// takesPart reports whether a text that strict mode refuses is converted as without it, as in MySQL: for an ENUM or SET a text that is no member,
+// for a TIME one that begins with a digit.
 func (c *jsonColumn) takesPart(v types.Value) bool {
 	if c.typ.ID == types.TypeTime {
 		text := bytes.TrimLeft(v.B, " ")

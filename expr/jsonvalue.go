@@ -6,13 +6,13 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// JSONOn is what ON EMPTY or ON ERROR says: an error, a default, or NULL, which is the zero value.
+// JSONOn is an ON EMPTY or ON ERROR clause: an error, a default, or NULL, which is the zero value.
 type JSONOn struct {
 	Error   bool
 	Default Expr // a constant; nil for none
 }
 
-// jsonValuePlan is what JSON_VALUE prepared.
+// jsonValuePlan is the aux of JSON_VALUE.
 type jsonValuePlan struct {
 	legs             []pathLeg
 	to               types.Type
@@ -20,21 +20,22 @@ type jsonValuePlan struct {
 	onEmpty, onError jsonOn
 }
 
-// jsonOn is JSONOn with its default in the type of the result.
+// jsonOn is JSONOn with the default converted to the type of the result.
 type jsonOn struct {
 	fail  bool
 	value types.Value // NULL without a default
 }
 
-// jsonValueChars is the length of a result of no given type.
+// jsonValueChars is the length of the result without RETURNING, in characters.
 const jsonValueChars = 512
 
-// JSONValueType is the type of JSON_VALUE without RETURNING.
+// JSONValueType returns the type of JSON_VALUE without RETURNING.
 func JSONValueType() types.Type {
 	return types.Type{ID: types.TypeVarchar, Length: jsonValueChars, Coll: types.Utf8mb40900Bin}
 }
 
-// JSONValue is JSON_VALUE(doc, path RETURNING to … ON EMPTY … ON ERROR). clauses is their text, by which two calls are told apart.
+// JSONValue is JSON_VALUE(doc, path RETURNING to … ON EMPTY … ON ERROR). clauses is the text of the clauses, by which Equal distinguishes calls.
+// It fails with 3143 if the path is not valid, and for defaults that do not fit the type.
 func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses string, onEmpty, onError JSONOn) (Expr, error) {
 	legs, err := parsePath([]byte(path))
 	if err != nil {
@@ -51,7 +52,7 @@ func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses st
 	case to.IsStringType() && to.Length < 0:
 		to = stringType(-1, to.Coll)
 	case to.ID == types.TypeBinary:
-		to.ID = types.TypeVarbinary // not filled up, unlike a CAST
+		to.ID = types.TypeVarbinary // unlike by CAST, it is not padded
 	case to.ID == types.TypeDecimal:
 		if to.Length <= 0 {
 			to.Length = 10
@@ -110,7 +111,7 @@ func jsonValueTypeName(t *types.Type) string {
 	return "DATETIME"
 }
 
-// jsonOn converts a default, which has to fit the type.
+// jsonOn converts a clause; its default must be a constant that fits the type.
 func (b *BuildContext) jsonOn(p *jsonValuePlan, on JSONOn) (jsonOn, error) {
 	out := jsonOn{fail: on.Error, value: types.Null()}
 	if on.Default == nil {
@@ -188,7 +189,7 @@ func evalJSONValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return p.onError.value, nil
 }
 
-// convertText makes the result of a value in a document; ok is false for one that the type has none of.
+// convertText converts a value of the document, given as normalised text, to the result type. ok is false if it does not fit.
 func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 	if p.to.ID == types.TypeJSON {
 		return types.JSON(text), true
@@ -205,7 +206,7 @@ func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bo
 	return p.convert(ctx, v)
 }
 
-// convert makes v a value of the type, without loss other than of digits behind the point.
+// convert converts v to the result type. ok is false if anything but fraction digits would be lost.
 func (p *jsonValuePlan) convert(ctx *Ctx, v types.Value) (types.Value, bool) {
 	strict := types.Context{Strict: true, SQLMode: types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate, Loc: ctx.Location()}
 	if v.K == types.KindString && p.to.IsInteger() {

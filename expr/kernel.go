@@ -8,13 +8,13 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// numbers is an operand of a kernel: a vector or, if n is nil, one value k for all rows. Kernels switch on what to do instead of
-// calling through a pointer, which would move their operands to the heap.
+// numbers is an operand of a kernel: a vector or, if n is nil, one value k for all rows. Kernels have a switch over the operation instead of
+// a function pointer, because calls through a pointer would move their operands to the heap.
 type numbers struct {
-	n     []int64
-	k     int64
-	nulls []uint64 // nil: none
-	null  bool     // the one value is NULL
+	n     []int64  // as in types.Vector
+	k     int64    // as N in types.Value
+	nulls []uint64 // bitmap as in types.Vector; nil: none
+	null  bool     // k is NULL
 	kind  types.Kind
 	scale uint8
 }
@@ -27,8 +27,8 @@ func (x *numbers) at(i uint16) int64 {
 	return x.n[i]
 }
 
-// load prepares e as an operand over the live rows of b. ok is false if its values have no plain numbers (wide decimals, or
-// a parameter of an unexpected kind); the caller then takes the row path.
+// load evaluates e over the rows sel of b as an operand. ok is false if its values are not in N alone (decimals beyond an int64); the caller
+// then uses the row path. The caller releases scratch, which may be nil.
 func (x *numbers) load(ctx *Ctx, e Expr, b *types.Batch, sel []uint16) (scratch *types.Vector, ok bool, err error) {
 	if e.flags&(FlagColumn|volatileFlags) == 0 {
 		v, err := e.Eval(ctx, nil)
@@ -49,12 +49,12 @@ func (x *numbers) load(ctx *Ctx, e Expr, b *types.Batch, sel []uint16) (scratch 
 	}
 	x.n, x.nulls = v.N, v.Nulls
 	x.kind, x.scale = v.Type.Kind(), uint8(max(v.Type.Scale, 0))
-	// A decimal vector without bytes holds narrow numbers of the type's scale only.
+	// A decimal vector without data has only values that are in N, with the type's scale.
 	return scratch, x.kind != types.KindDecimal || len(v.Data) == 0, nil
 }
 
-// rowsFor returns the rows of sel for which the next operand is needed: not those where x is NULL already, since the row path doesn't
-// evaluate it there either. scratch, if not nil, goes back with giveSel.
+// rowsFor returns the rows of sel for which the next operand is needed: not those where x is NULL, because the row path does not
+// evaluate it there either. scratch, if not nil, is to be returned by giveSel.
 func (x *numbers) rowsFor(ctx *Ctx, next Expr, sel []uint16) (rows, scratch []uint16) {
 	if x.null {
 		return sel[:0], nil
@@ -71,7 +71,7 @@ func (x *numbers) rowsFor(ctx *Ctx, next Expr, sel []uint16) (rows, scratch []ui
 	return scratch, scratch
 }
 
-// loadPair prepares both operands of n. The vectors are scratch ones to release, if any.
+// loadPair loads both operands of n. The caller releases s1 and s2, which may be nil, unless there is an error.
 func (ctx *Ctx) loadPair(n *Node, b *types.Batch, sel []uint16, x, y *numbers) (s1, s2 *types.Vector, ok bool, err error) {
 	s1, ok1, err := x.load(ctx, n.args[0], b, sel)
 	if err != nil {
@@ -88,6 +88,7 @@ func (ctx *Ctx) loadPair(n *Node, b *types.Batch, sel []uint16, x, y *numbers) (
 	return s1, s2, ok1 && ok2, err
 }
 
+// giveBack is giveSel for a selection that may be nil.
 func (ctx *Ctx) giveBack(scratch []uint16) {
 	if scratch != nil {
 		ctx.giveSel(scratch)
@@ -110,7 +111,7 @@ func mergeNulls(out *types.Vector, x, y *numbers) {
 	}
 }
 
-// arithOp is what an arithmetic kernel does.
+// arithOp is an operation of an arithmetic kernel.
 type arithOp uint8
 
 const (
@@ -123,7 +124,7 @@ const (
 	opMulFloats
 )
 
-// arithOf returns the kernel of +, - or * over signed integers, doubles and narrow decimals, or opNone.
+// arithOf returns the kernel of +, - or *: for signed integers, doubles, and decimals of up to 18 digits. It returns opNone if there is none.
 func arithOf(n *Node) arithOp {
 	x, y := n.args[0], n.args[1]
 	kx, ky := x.typ.Kind(), y.typ.Kind()
@@ -131,14 +132,14 @@ func arithOf(n *Node) arithOp {
 	case n.typ.ID == types.TypeDouble && floatOperand(kx) && floatOperand(ky):
 		return map[string]arithOp{"+": opAddFloats, "-": opSubFloats, "*": opMulFloats}[n.name]
 	case n.typ.ID == types.TypeBigInt && !n.typ.Unsigned && kx == types.KindInt && ky == types.KindInt,
-		// Narrow results cannot overflow an int64, since their precision bounds them.
+		// A result with a precision of up to 18 digits cannot overflow an int64.
 		n.typ.ID == types.TypeDecimal && n.typ.Length <= 18 && decimalOperand(x, n) && decimalOperand(y, n):
 		return map[string]arithOp{"+": opAddInts, "-": opSubInts, "*": opMulInts}[n.name]
 	}
 	return opNone
 }
 
-// batchArith returns the batch function of +, - or *; nil is the row path.
+// batchArith returns the batch function of +, - or *, nil for the row path.
 func batchArith(n *Node) batchFunc {
 	switch arithOf(n) {
 	case opNone:
@@ -171,7 +172,7 @@ func batchArith(n *Node) batchFunc {
 
 func floatOperand(k types.Kind) bool { return k == types.KindFloat || k == types.KindInt }
 
-// decimalOperand reports whether e's unscaled numbers can be computed with directly: sums need equal scales.
+// decimalOperand reports whether a kernel of n can compute with the unscaled integers of e: for + and - the scales must be equal.
 func decimalOperand(e Expr, n *Node) bool {
 	if e.loose || e.typ.ID != types.TypeDecimal {
 		return false
@@ -203,7 +204,7 @@ func runArith(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector, op arithOp) 
 	return nil
 }
 
-// suits checks that a run-time operand is of the kind that the kernel was chosen for.
+// suits reports whether an operand has the kind and scale that the kernel was chosen for: a parameter may have another one.
 func (x *numbers) suits(n *Node, arg int) bool {
 	want := n.args[arg].typ.Kind()
 	if x.kind != want {
@@ -212,7 +213,7 @@ func (x *numbers) suits(n *Node, arg int) bool {
 	return x.null || want != types.KindDecimal || x.n != nil || x.scale == uint8(n.args[arg].typ.Scale)
 }
 
-// run computes the rows of sel; bad says that the row path must report an overflow.
+// run computes the rows sel. bad is true after an overflow, which the row path then reports.
 func (op arithOp) run(out *types.Vector, x, y *numbers, sel []uint16) (bad bool) {
 	switch op {
 	case opAddInts:
@@ -285,11 +286,11 @@ func (x *numbers) float(i uint16) float64 {
 	return float64(x.at(i))
 }
 
-// orderMode is how the numbers of two operands compare.
+// orderMode is how a kernel compares the numbers of two operands.
 type orderMode uint8
 
 const (
-	orderNone orderMode = iota // it takes more than the numbers
+	orderNone orderMode = iota // it cannot: the row path does
 	orderSigned
 	orderUnsigned
 	orderReal
@@ -306,14 +307,14 @@ func (m orderMode) of(x, y *numbers, i uint16) int {
 	return orderInts(x.at(i), y.at(i))
 }
 
-// natural reports whether x is one signed integer that is not negative.
+// natural reports whether x is one signed integer >= 0 for all rows.
 func (x *numbers) natural() bool { return x.n == nil && x.kind == types.KindInt && x.k >= 0 }
 
 func anyLoose(args []Expr) bool {
 	return slices.ContainsFunc(args, func(a Expr) bool { return a.loose })
 }
 
-// plainOrder returns how two operands' numbers compare.
+// plainOrder returns how a kernel compares x with y.
 func (c *comparator) plainOrder(x, y *numbers) orderMode {
 	if x.null || y.null {
 		return orderSigned // the result is NULL anyway
@@ -351,8 +352,8 @@ func (c *comparator) plainOrder(x, y *numbers) orderMode {
 
 func unsignedKind(k types.Kind) bool { return k == types.KindUint || k == types.KindBit }
 
-// batchCompare returns the batch and filter functions of a comparison. Kernels take the numbers that operands show; a quotient compares
-// with all its digits, and to evaluate it here and then again by rows would warn twice.
+// batchCompare returns the batch and filter functions of a comparison, nil for the row path. A loose operand is always compared on the row path,
+// because vectors do not have its additional digits, and because its warnings would be raised twice if a kernel evaluated it and then gave up.
 func batchCompare(c *comparator, args []Expr) (batchFunc, filterFunc) {
 	if anyLoose(args) {
 		return nil, nil
@@ -430,7 +431,7 @@ func (x *numbers) isNull(i uint16) bool {
 	return x.null || x.nulls != nil && x.nulls[i>>6]>>(i&63)&1 != 0
 }
 
-// filterByRows is the row path of a filter.
+// filterByRows is a filterFunc that uses the row path.
 func filterByRows(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, error) {
 	v := ctx.vector()
 	saved := b.Sel
@@ -450,7 +451,7 @@ func filterByRows(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, er
 	return kept, nil
 }
 
-// compareStrings compares a string column with another or with a constant.
+// compareStrings is the batch function of a comparison of strings.
 func compareStrings(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	sel, c := live(b), n.aux.(*comparator)
 	x, s1, k1, err := ctx.strings(n.args[0], b, sel)
@@ -500,7 +501,8 @@ func compareStrings(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error 
 	return nil
 }
 
-// strings prepares a string operand: a vector or, for what does not depend on the row, one value.
+// strings evaluates a string operand over the rows sel: a vector or, if it does not depend on the row, one value k. scratch, if not nil, has to
+// be released.
 func (ctx *Ctx) strings(e Expr, b *types.Batch, sel []uint16) (v, scratch *types.Vector, k types.Value, err error) {
 	if e.flags&(FlagColumn|volatileFlags) == 0 {
 		k, err = e.Eval(ctx, nil)

@@ -11,7 +11,7 @@ type rangeOperands struct {
 	low, high orderMode
 }
 
-// load prepares the operands; ok is false where the row path must do it.
+// load evaluates the operands over the rows sel. ok is false if the row path has to be used.
 func (r *rangeOperands) load(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) (ok bool, err error) {
 	all, rows := true, sel
 	for i, o := range [3]*numbers{&r.x, &r.lo, &r.hi} {
@@ -48,7 +48,7 @@ func (r *rangeOperands) release(ctx *Ctx) {
 	}
 }
 
-// verdict is BETWEEN's truth value for row i.
+// verdict returns the result of BETWEEN for row i.
 func (r *rangeOperands) verdict(i uint16) tri {
 	if r.x.isNull(i) {
 		return triNull
@@ -119,7 +119,7 @@ func filterBetween(ctx *Ctx, n *Node, b *types.Batch, sel []uint16) ([]uint16, e
 	return kept, nil
 }
 
-// batchIn is IN over a set of constants.
+// batchIn is the batch function of IN, with a kernel for a set of constants.
 func batchIn(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	l := n.aux.(*inList)
 	if l.ints == nil && l.texts == nil {
@@ -158,7 +158,7 @@ func batchIn(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	return nil
 }
 
-// batchLike is LIKE with a pattern known when the expression was built.
+// batchLike is the batch function of LIKE, with a kernel for a constant pattern.
 func batchLike(ctx *Ctx, n *Node, b *types.Batch, out *types.Vector) error {
 	p := n.aux.(*likePattern)
 	if p.compiled == nil {

@@ -4,9 +4,10 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Lengths of what functions of text yield, as MySQL tells them, wherever the result fits: a column that is made of an expression has them.
+// The functions below compute the lengths of text results as MySQL does. They are in the metadata of result columns, and CREATE TABLE … SELECT
+// makes columns of these lengths.
 
-// byteLength is how many bytes a value of a type has as text, -1 if that is unknown.
+// byteLength returns the most bytes that a value of type t has as text; -1 is unbounded.
 func byteLength(t *types.Type) int64 {
 	l := int64(charLength(t))
 	switch {
@@ -18,7 +19,7 @@ func byteLength(t *types.Type) int64 {
 	return l
 }
 
-// known is n as a length, -1 for more than a type can say.
+// known returns n as the length of a type, -1 (unbounded) if it is too large for one.
 func known(n int64) int32 {
 	if n < 0 || n > 1<<30 {
 		return -1
@@ -26,7 +27,7 @@ func known(n int64) int32 {
 	return int32(n)
 }
 
-// hexLength is that of HEX: of a number 64 bits, of all else its bytes.
+// hexLength is the length of HEX: 16 digits for a number, else two per byte.
 func hexLength(n *Node) int32 {
 	t := &n.args[0].typ
 	switch classOf(t) {
@@ -51,7 +52,7 @@ func base64Length(n *Node) int32 {
 	return known(chars + max(chars-1, 0)/base64Line)
 }
 
-// bytesOfArg is the length rule of decoders: their argument's bytes times a fraction, rounded up.
+// bytesOfArg returns the length rule of a decoder: the bytes of its argument times times/by, rounded up.
 func bytesOfArg(times, by int64) func(*Node) int32 {
 	return func(n *Node) int32 {
 		bytes := byteLength(&n.args[0].typ)
@@ -62,7 +63,7 @@ func bytesOfArg(times, by int64) func(*Node) int32 {
 	}
 }
 
-// sha2Length follows a constant size.
+// sha2Length is the length of SHA2: that of its second argument if it is constant, else the longest.
 func sha2Length(n *Node) int32 {
 	if v, ok := n.args[1].ConstValue(); ok && v.K == types.KindInt {
 		switch v.N {
@@ -75,7 +76,8 @@ func sha2Length(n *Node) int32 {
 	return 128
 }
 
-// replaceLength is that of a text all of whose parts become longer ones. MySQL counts less than it can be.
+// replaceLength is the length of REPLACE if every occurrence is replaced by a longer text. An occurrence is taken as one character long unless
+// it is constant. MySQL's length can be smaller than the result.
 func replaceLength(n *Node) int32 {
 	whole, from, to := int64(charLength(&n.args[0].typ)), int64(1), int64(charLength(&n.args[2].typ))
 	if whole < 0 || to < 0 {
@@ -87,7 +89,7 @@ func replaceLength(n *Node) int32 {
 	return known(whole + whole/from*max(to-from, 0))
 }
 
-// soundexLength is at least that of a letter and three digits.
+// soundexLength is the length of SOUNDEX, which is at least a letter and three digits.
 func soundexLength(n *Node) int32 {
 	l := charLength(&n.args[0].typ)
 	if l < 0 {
@@ -96,7 +98,8 @@ func soundexLength(n *Node) int32 {
 	return max(l, 4)
 }
 
-// compressLength is the most that zlib makes of the argument's bytes, and the head with their number.
+// compressLength is the most bytes that COMPRESS returns: zlib's compressBound (13 bytes and a part of the input) and 5 bytes more, for the
+// length in front and a possible end mark.
 func compressLength(n *Node) int32 {
 	bytes := byteLength(&n.args[0].typ)
 	if bytes < 0 {
@@ -105,7 +108,7 @@ func compressLength(n *Node) int32 {
 	return known(bytes + bytes>>12 + bytes>>14 + bytes>>25 + 18)
 }
 
-// formatLength has room for the separators of all digits, the sign and point, and the most decimals, 30.
+// formatLength is the length of FORMAT: the digits with their separators, sign and point, and 30 decimals.
 func formatLength(n *Node) int32 {
 	l := charLength(&n.args[0].typ)
 	if l < 0 {

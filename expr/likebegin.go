@@ -2,9 +2,10 @@ package expr
 
 import "github.com/pandodb/pando/types"
 
-// LikeBegin reads a call of "like" whose pattern is known before any row: where the values of its first argument match, they begin, character
-// by character in the collation coll, with the text begin, which is NULL if nothing matches, and empty if anything may. If whole is true, they
-// are that text, so that they equal it. ok is false for anything else.
+// LikeBegin returns what the values begin with that match the LIKE call like, so that the planner can make an index range of it. begin is an
+// expression without columns: each match begins with that text, compared character by character in the collation coll. It is NULL if nothing
+// matches and empty if anything may. If whole, each match is equal to it. ok is false unless like is a call of "like" whose pattern has one
+// value during a statement.
 func LikeBegin(b *BuildContext, like Expr) (begin Expr, coll types.CollationID, whole, ok bool) {
 	if !like.IsCall("like") || !IsConstInStatement(like.args[1]) || !IsDeterministic(like.args[1]) {
 		return nil, 0, false, false
@@ -21,7 +22,7 @@ func LikeBegin(b *BuildContext, like Expr) (begin Expr, coll types.CollationID, 
 	}
 	begin = foldHidden(b, n)
 	if v, constant := begin.ConstValue(); constant {
-		begin = Literal(v) // which prints as the text, not as what it was computed from
+		begin = Literal(v) // which String prints as the text, not as the call that was folded
 	}
 	return begin, p.coll, whole, true
 }

@@ -41,9 +41,9 @@ func buildJunction(b *BuildContext, n *Node, eval evalFunc) error {
 	return nil
 }
 
-// extendArgs returns the arguments of n, to append to. A chain of a thousand ORs is built from the left, one argument at a time, and a
-// copy at each step would take time and memory in the square of its length: whoever is first gets the room behind the list, which n
-// itself never looks at; anyone else gets a copy.
+// extendArgs returns the arguments of n, to append to. A chain of ORs is built from the left, one argument at a time, and a copy at each step
+// would take time and memory quadratic in its length. So the first caller gets the slice with its spare capacity, which n itself never reads;
+// for others append makes a copy. It is safe for concurrent use.
 func (n *Node) extendArgs() []Expr {
 	if atomic.CompareAndSwapUint32(&n.extended, 0, 1) {
 		return n.args
@@ -127,7 +127,7 @@ func buildNot(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildNegated builds "not x" operators as NOT over their positive form, which the planner then sees through.
+// buildNegated builds "not in", "not like" and so on as NOT over the positive operator, so that the planner need not know them.
 func buildNegated(b *BuildContext, n *Node) error {
 	positive, err := Call(b, strings.TrimPrefix(n.name, "not "), n.args...)
 	if err != nil {
@@ -141,7 +141,7 @@ func buildNegated(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// truthTests are IS [NOT] TRUE, FALSE, UNKNOWN and NULL: which of the three truth values make them true.
+// truthTests says which of the three truth values make IS [NOT] TRUE and IS [NOT] FALSE true.
 var truthTests = map[string][3]bool{
 	"is true": {triTrue: true}, "is not true": {triFalse: true, triNull: true},
 	"is false": {triFalse: true}, "is not false": {triTrue: true, triNull: true},
@@ -194,11 +194,11 @@ func evalIsNotNull(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bool(v.K != types.KindNull), err
 }
 
-// between holds the two comparisons of BETWEEN: lo <= x and x <= hi. Both are written so, because a NaN is on no side of <=.
+// between holds the two comparisons of BETWEEN: low is lo <= x, not x >= lo, and high is x <= hi, so that both are false for a NaN.
 type between struct{ low, high *comparator }
 
-// buildBetween keeps x as one argument, so that it is evaluated once. The two bounds are compared each in the class that suits
-// it, except that the three strings share one collation.
+// buildBetween keeps x as one argument, so that it is evaluated once. Each bound is compared in the class that it has with x, except that
+// three strings are compared in one collation, and numbers in one class (alignClasses).
 func buildBetween(b *BuildContext, n *Node) error {
 	x, lo, hi := n.args[0], n.args[1], n.args[2]
 	if isRow(x) || isRow(lo) || isRow(hi) {
@@ -247,7 +247,7 @@ func buildBetween(b *BuildContext, n *Node) error {
 		case lx == hx:
 			n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
 			alignClasses(n.args, lc, hc)
-		case alignClasses(n.args, lc, hc): // the constant x was adapted to a bound: compare it as it was written
+		case alignClasses(n.args, lc, hc): // newComparator converted the constant x for a bound: compare the original
 			n.aux = &between{lc, hc}
 		default:
 			return buildBetweenPair(b, n)
@@ -261,8 +261,9 @@ func buildBetween(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// betweenNumbers reports whether BETWEEN compares doubles because numbers are among dates or JSON, unless x is a date column to whose type both
-// bounds convert. JSON that does not compare as numbers compares as its text, as in MySQL.
+// betweenNumbers reports whether BETWEEN compares doubles because its arguments mix numbers with dates or JSON, unless x is a temporal column
+// and both bounds are constants, which are converted to its type. It returns the arguments to compare. JSON that is not compared as numbers is
+// compared as text, as in MySQL.
 func (b *BuildContext) betweenNumbers(args []Expr) (numbers bool, out []Expr) {
 	json, dates := false, false
 	for _, a := range args {
@@ -293,8 +294,8 @@ func (b *BuildContext) betweenNumbers(args []Expr) (numbers bool, out []Expr) {
 	return numbers, out
 }
 
-// betweenDates returns a date among the arguments of BETWEEN if all others are dates or texts, else nil. Such a BETWEEN compares dates:
-// taken in pairs, two texts would compare as texts.
+// betweenDates returns a date among the arguments of BETWEEN if all others are dates or texts, else nil. With a date all three are compared as
+// dates, even two texts.
 func betweenDates(args []Expr) Expr {
 	var date Expr
 	for _, a := range args {
@@ -324,8 +325,8 @@ func (b *BuildContext) asDates(args []Expr, date Expr) ([]Expr, error) {
 	return out, nil
 }
 
-// alignClasses makes both bounds compare in one class, as MySQL does where numbers are among the three: that of the widest, and double as
-// soon as one is a text. It reports whether there are numbers and nothing but numbers and texts.
+// alignClasses makes both bounds compare in one class, as MySQL does with numbers: the largest numeric class of the three, or double if one is a
+// text. It does so, and returns true, if there is a number and the others are numbers, texts or NULL.
 func alignClasses(args []Expr, low, high *comparator) bool {
 	widest, strs := classNull, false
 	for _, a := range args {
@@ -392,7 +393,7 @@ func evalBetween(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 func (c *between) verdict(ctx *Ctx, x, lo, hi *types.Value) types.Value {
 	var number types.Value
 	if c.low.class == classFloat && c.high.class == classFloat {
-		number = types.Float(ctx.float(x)) // once, and before the bounds, if it is a text to warn of
+		number = types.Float(ctx.float(x)) // converted once, so that there is one warning, and before those of the bounds
 		x = &number
 	}
 	l, h := c.low.verdict(ctx, lo, x), c.high.verdict(ctx, x, hi)

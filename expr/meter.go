@@ -6,16 +6,15 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// meterUnit is how many bytes an execution may make between two calls of Grow and Poll. What stays below costs an addition, so that a
-// point statement pays nothing.
+// meterUnit is how many bytes an execution may allocate between two calls of Grow and Poll. A statement that stays below only adds numbers.
 const meterUnit = 64 << 10
 
-// stepsPerPoll is how many steps a loop that makes nothing takes between two looks at the interrupt.
+// stepsPerPoll is how many steps a loop without allocations takes between two polls of the interrupt.
 const stepsPerPoll = 64 << 10
 
-// charge counts n bytes that evaluating has made or is about to make, until the arena is reset. It reports false once the statement may
-// have no more or has to end. The error waits in ctx.failed for whoever called Eval: the functions in between answer NULL, so that
-// not every one of them has to pass an error on that concerns the statement and not its value.
+// charge counts n bytes that evaluation has allocated or is about to, until the arena is reset. It returns false once the statement has
+// reached its memory limit or has to end. The error is kept in ctx.failed, which Eval returns: the functions in between return NULL, so that
+// they need not pass on an error that concerns the statement and not their value.
 func (ctx *Ctx) charge(n int) bool {
 	if ctx.owed += n; ctx.owed < meterUnit {
 		return ctx.failed == nil
@@ -23,6 +22,7 @@ func (ctx *Ctx) charge(n int) bool {
 	return ctx.settle()
 }
 
+// settle passes the bytes that charge has collected to Grow, and polls.
 func (ctx *Ctx) settle() bool {
 	if ctx.failed != nil {
 		return false
@@ -39,9 +39,10 @@ func (ctx *Ctx) settle() bool {
 	return ctx.failed == nil
 }
 
-// fits reports whether the statement may have n bytes more, before anything of that size is made, and counts them: whatever is made next has them.
+// fits counts n bytes before they are allocated and reports whether the statement may have them. The next allocation that is counted by
+// chargeMade is taken out of them, so that it is not counted twice. Less than meterUnit is not counted here.
 func (ctx *Ctx) fits(n int) bool {
-	if ctx.ahead > 0 { // what was asked for before has found room elsewhere
+	if ctx.ahead > 0 { // the allocation that the last call was for did not come
 		ctx.uncharge(int64(ctx.ahead))
 		ctx.ahead = 0
 	}
@@ -55,20 +56,20 @@ func (ctx *Ctx) fits(n int) bool {
 	return true
 }
 
-// chargeMade is charge for something large that is made in one piece, for which fits may have been asked.
+// chargeMade is charge for an allocation that fits may have counted already.
 func (ctx *Ctx) chargeMade(n int) bool {
 	counted := min(ctx.ahead, n)
 	ctx.ahead = 0
 	return ctx.charge(n - counted)
 }
 
-// owned counts a result that has memory of its own, and returns it.
+// owned counts the memory of b, which is not in the arena, and returns b.
 func (ctx *Ctx) owned(b []byte) []byte {
 	ctx.chargeMade(cap(b))
 	return b
 }
 
-// uncharge takes back n of the bytes that charge has counted.
+// uncharge gives back n of the bytes that were passed to Grow.
 func (ctx *Ctx) uncharge(n int64) {
 	if n = min(n, ctx.held); n > 0 {
 		ctx.held -= n
@@ -76,7 +77,7 @@ func (ctx *Ctx) uncharge(n int64) {
 	}
 }
 
-// meterMark is what was counted at some moment; unchargeTo returns to it.
+// meterMark returns how many bytes are counted now. unchargeTo gives back what was counted since.
 func (ctx *Ctx) meterMark() int64 { return ctx.held }
 
 func (ctx *Ctx) unchargeTo(mark int64) {
@@ -84,8 +85,8 @@ func (ctx *Ctx) unchargeTo(mark int64) {
 	ctx.uncharge(ctx.held - mark)
 }
 
-// pieces calls do for one piece of s after the other, each of whole characters, until the statement has to end: whoever makes something of texts that
-// may be as long as a packet.
+// pieces calls do with one piece of s after the other, each of whole characters, and polls the interrupt in between; it stops when the
+// statement has to end. It is for functions of texts that may be as long as a packet.
 func (ctx *Ctx) pieces(s []byte, cs *types.Charset, do func(piece []byte)) {
 	_ = cs.Pieces(s, func(piece []byte) error {
 		do(piece)
@@ -96,7 +97,8 @@ func (ctx *Ctx) pieces(s []byte, cs *types.Charset, do func(piece []byte)) {
 	})
 }
 
-// compareTexts is types.CompareStrings of texts of any length: with long ones the interrupt is polled, and then the order says nothing.
+// compareTexts is types.CompareStrings that polls the interrupt while it compares long texts. If the statement has to end, ctx.failed is set
+// and the order has no meaning.
 func (ctx *Ctx) compareTexts(a, b []byte, c types.CollationID) int {
 	if len(a)+len(b) < meterUnit {
 		return types.CompareStrings(a, b, c)
@@ -120,7 +122,7 @@ func (ctx *Ctx) compare(a, b *types.Value, c types.CollationID) int {
 	return types.Compare(*a, *b, c)
 }
 
-// reads looks at the interrupt before a long text is read as a number.
+// reads polls the interrupt before a long text is converted to a number. It returns false if the statement has to end.
 func (ctx *Ctx) reads(v *types.Value) bool {
 	if len(v.B) >= meterUnit && ctx.failed == nil {
 		ctx.failed = ctx.steps(len(v.B))
@@ -128,7 +130,7 @@ func (ctx *Ctx) reads(v *types.Value) bool {
 	return ctx.failed == nil
 }
 
-// steps counts n steps of a long loop and looks at the interrupt now and then.
+// steps counts n steps of a long loop and polls the interrupt once per stepsPerPoll.
 func (ctx *Ctx) steps(n int) error {
 	if ctx.stepped += n; ctx.stepped < stepsPerPoll {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// miscTable is addresses and UUIDs.
+// miscTable has the functions of network addresses and UUIDs.
 var miscTable = map[string]function{
 	"inet_aton": {1, 1, 0, readable(plain(uintType(21), evalInetAton))}, "inet_ntoa": {1, 1, 0, asciiText(chars(31), evalInetNtoa)},
 	"inet6_aton": {1, 1, 0, bytesOut(chars(16), evalInet6Aton)}, "inet6_ntoa": {1, 1, 0, asciiText(chars(39), evalInet6Ntoa)},
@@ -21,7 +21,7 @@ var miscTable = map[string]function{
 	"bin_to_uuid": {1, 2, 0, asciiText(chars(36), evalBinToUUID)},
 }
 
-// evalInetAton reads a.b.c.d; fewer parts leave out middle ones, as the C library does.
+// evalInetAton reads a.b.c.d. If there are fewer than four parts, those before the last are 0, as in the C library: 127.1 is 127.0.0.1.
 func evalInetAton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
@@ -49,13 +49,13 @@ func evalInetAton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Uint(total<<8 | part), nil
 }
 
-// quotedMax is how many bytes of a text a message may show at most: none shows so many.
+// quotedMax bounds the bytes of a text that are copied for a message. It is more than the length of a message.
 const quotedMax = 512
 
-// quoted is a text in quotes as messages show it. Of one that is as long as a packet there is no copy.
+// quoted returns s in single quotes, for messages, cut off at quotedMax.
 func quoted(s []byte) string { return "'" + string(s[:min(len(s), quotedMax)]) + "'" }
 
-// badArgument is NULL with warning 1411.
+// badArgument returns NULL and raises warning 1411.
 func (ctx *Ctx) badArgument(n *Node, s []byte) types.Value {
 	ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", quoted(s), n.name)
 	return types.Null()
@@ -70,7 +70,7 @@ func evalInetNtoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult([]byte(a.String())), nil
 }
 
-// addressBytesMax is longer than any text of an address.
+// addressBytesMax is more bytes than the text of any address has.
 const addressBytesMax = 64
 
 func parseAddress(s []byte) (a netip.Addr, ok bool) {
@@ -105,7 +105,7 @@ func evalInet6Ntoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), nil
 	}
 	if head, tail := s.B[:len(s.B)-4], s.B[len(s.B)-4:]; len(head) == 12 && isZero(head) && !isZero(tail[:2]) {
-		v4 := netip.AddrFrom4([4]byte(tail)) // an IPv4-compatible address is written as such, unlike RFC 5952
+		v4 := netip.AddrFrom4([4]byte(tail)) // MySQL writes IPv4-compatible addresses as ::a.b.c.d, unlike RFC 5952
 		return n.textResult(v4.AppendTo([]byte("::"))), nil
 	}
 	return n.textResult([]byte(a.String())), nil
@@ -133,10 +133,11 @@ func evalIsIPForm(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bool(isZero(s.B[:12]) && tail > 1), nil
 }
 
-// uuidEpoch100ns is the start of the UUID calendar, 15 October 1582, before 1970, in units of 100 ns.
+// uuidEpoch100ns is the time from the start of UUID timestamps, 15 October 1582, to 1970, in units of 100 ns.
 const uuidEpoch100ns = 0x01B21DD213814000
 
-// evalUUID makes a version 1 UUID whose node is random: the time keeps neighbours close, as MySQL's are.
+// evalUUID returns a version 1 UUID (RFC 4122), as MySQL does: its time keeps UUIDs of the same minutes close together when UUID_TO_BIN swaps
+// its parts. Clock sequence and node are random.
 func evalUUID(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 	var u [16]byte
 	if _, err := rand.Read(u[:]); err != nil {
@@ -149,7 +150,7 @@ func evalUUID(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 	u[4], u[5] = byte(t>>40), byte(t>>32)
 	u[6], u[7] = byte(t>>56)&0x0F|0x10, byte(t>>48)
 	u[8] = u[8]&0x3F | 0x80
-	u[10] |= 1 // a node that is no hardware address
+	u[10] |= 1 // the multicast bit marks a node that is no hardware address
 	return n.textResult(uuidText(u[:])), nil
 }
 
@@ -166,7 +167,7 @@ func evalUUIDShort(_ *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
 	return types.Uint(uint64(clock.Now().Unix())<<24 | uint64(low[0])<<16 | uint64(low[1])<<8 | uint64(low[2])), nil
 }
 
-// parseUUID reads the three forms that MySQL takes: with dashes, in braces, bare.
+// parseUUID reads the forms that MySQL accepts: 32 hexadecimal digits, with dashes between their groups, and those in braces.
 func parseUUID(s []byte) ([]byte, bool) {
 	if len(s) == 38 && s[0] == '{' && s[37] == '}' {
 		s = s[1:37]
@@ -194,7 +195,7 @@ func evalIsUUID(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Bool(ok), nil
 }
 
-// swapFlag reads the second argument of the UUID conversions.
+// swapFlag evaluates the second argument of UUID_TO_BIN and BIN_TO_UUID: whether the parts of the time are swapped.
 func (ctx *Ctx) swapFlag(n *Node, row []types.Value) (bool, error) {
 	if len(n.args) < 2 {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 // Expr is an expression. It is immutable and safe for concurrent use; nil is no expression.
 type Expr = *Node
 
-// nodeKind tells the few kinds of nodes that the tree walkers treat differently.
+// nodeKind distinguishes the nodes that tree walkers treat differently.
 type nodeKind uint8
 
 const (
@@ -30,25 +30,25 @@ type (
 type Node struct {
 	kind     nodeKind
 	coer     Coercibility
-	ascii    bool   // every value is known to be 7-bit, so that it converts to any character set
-	notNull  bool   // never NULL: see MayBeNull
-	hidden   bool   // a conversion that the binder added; String prints its argument only
-	deep     bool   // loose, and shows those digits, too: a literal of more than 30 decimals and what is computed of it
-	loose    bool   // a decimal that may carry more digits inside than its type shows, as MySQL's quotients do
-	extended uint32 // of AND and OR: another node shares the list of arguments, see extendArgs
+	ascii    bool   // every value is known to have 7-bit bytes only, so that it can be converted to any character set
+	notNull  bool   // never NULL, see MayBeNull
+	hidden   bool   // a conversion that is not in the SQL text; String prints its argument only
+	deep     bool   // loose, and Eval does not round: a literal of more than 30 decimals and what is computed from it
+	loose    bool   // decimals may have more fraction digits than the type says, as MySQL's quotients do; Eval rounds them
+	extended uint32 // of AND and OR: 1 if another node has appended to the array of args, see extendArgs
 	index    int    // column position or parameter ordinal
 	flags    Flags
 	typ      types.Type
-	value    types.Value // constants
-	name     string      // function, column or subquery name
+	value    types.Value // of constants
+	name     string      // of function, column or subquery
 	args     []Expr
 	eval     evalFunc
 	batch    batchFunc // nil: the row path, once per selected row
 	filter   filterFunc
-	aux      any // what the function's builder prepared: comparator, pattern, unit, collation
+	aux      any // what the function's builder has prepared: comparator, pattern, unit, collation
 }
 
-// Flags say what an expression depends on; those of a node include those of its arguments.
+// Flags say what an expression depends on. The flags of a node include those of its arguments.
 type Flags uint16
 
 const (
@@ -70,14 +70,14 @@ func Column(idx int, t types.Type, name string) Expr {
 	return n
 }
 
-// ColumnOf is Column for one that holds what an expression of type t makes; coer says how strongly that one's collation binds.
+// ColumnOf is Column for a column of a derived result, which holds the values of an expression of type t and coercibility coer.
 func ColumnOf(idx int, t types.Type, coer Coercibility, name string) Expr {
 	n := Column(idx, t, name)
 	n.coer = coercibilityOf(&t, coer)
 	return n
 }
 
-// Const is the literal v of type t. v's bytes are kept, so they must not change.
+// Const is the constant v of type t. It keeps v's bytes, which must not change.
 func Const(v types.Value, t types.Type) Expr {
 	n := &Node{kind: kindConst, typ: t, value: v, eval: evalConst, batch: batchConst, notNull: !v.IsNull()}
 	n.coer = coercibilityOf(&t, CoerCoercible)
@@ -88,7 +88,7 @@ func Const(v types.Value, t types.Type) Expr {
 	return n
 }
 
-// Literal is a constant whose type follows from its value, as a literal in a statement has it.
+// Literal is the constant v with the type of a literal of that value. It keeps v's bytes.
 func Literal(v types.Value) Expr {
 	n := Const(v, literalType(v))
 	if v.K == types.KindDecimal && int(v.Scale) > types.MaxDecimalScale {
@@ -97,7 +97,7 @@ func Literal(v types.Value) Expr {
 	return n
 }
 
-// DecimalLiteral is the literal of a decimal number. A zero that the text has in front of the point counts as a digit, as in MySQL.
+// DecimalLiteral is the literal of the decimal v, written as text. The zero of "0.5" counts as a digit of its precision, as in MySQL.
 func DecimalLiteral(v types.Value, text string) Expr {
 	n := Literal(v)
 	if n.typ.ID == types.TypeDecimal && n.typ.Length == int32(n.typ.Scale) && n.typ.Length < types.MaxDecimalPrecision && !strings.HasPrefix(text, ".") {
@@ -106,23 +106,24 @@ func DecimalLiteral(v types.Value, text string) Expr {
 	return n
 }
 
-// Param refers to parameter ordinal of Ctx.Params. t is the type of the values that the plan was made for.
+// Param refers to Ctx.Params[ordinal]. t is the type of the values that the plan was made for.
 func Param(ordinal int, t types.Type) Expr {
 	n := &Node{kind: kindParam, index: ordinal, typ: t, flags: FlagParam, eval: evalParam, batch: batchConst}
 	n.coer = coercibilityOf(&t, CoerCoercible)
 	return n
 }
 
-// AsParam is column, a reference to a column of an outer query, reading Params[ordinal] instead: it keeps what its operators were compiled for.
+// AsParam returns the reference column to an outer query's column as one that reads Params[ordinal]. Type and name stay, because the operators
+// above were compiled for them.
 func AsParam(column Expr, ordinal int) Expr {
 	n := *column
 	n.kind, n.index, n.flags, n.eval, n.batch, n.filter = kindParam, ordinal, FlagParam, evalParam, batchConst, nil
 	return &n
 }
 
-// Subquery is an expression that Ctx.Subplans evaluates. args are all that it reads of the row: the outer values and the operands; plan is
-// what Subplans knows it by; coer says how strongly its column's collation binds. flags are what its content depends on besides args; they have FlagStatement, because no two statements need
-// find the same rows.
+// Subquery is an expression that Ctx.Subplans evaluates. args are all that it reads of the row: the outer values and the operands. plan is
+// passed to Subplans. coer is the coercibility of its column. flags are what the subquery depends on besides args; FlagStatement is added,
+// because two statements may find different rows.
 func Subquery(name string, t types.Type, coer Coercibility, flags Flags, args []Expr, plan any) Expr {
 	n := &Node{kind: kindSubquery, name: name, typ: t, args: args, flags: flags | FlagStatement, aux: plan, eval: evalSubquery}
 	n.coer = coercibilityOf(&t, coer)
@@ -144,7 +145,7 @@ func (n *Node) Flags() Flags { return n.flags }
 // Name returns the lower-case name of a call, and the name given to columns and subqueries.
 func (n *Node) Name() string { return n.name }
 
-// Args returns the arguments; borrowed.
+// Args returns the arguments. The slice belongs to n and must not be written.
 func (n *Node) Args() []Expr { return n.args }
 
 // IsCall reports whether n is a call of one of the names, or of any function when none is given.
@@ -169,7 +170,7 @@ func (n *Node) ParamOrdinal() (int, bool) { return n.index, n.kind == kindParam 
 // ConstValue returns the value of a constant.
 func (n *Node) ConstValue() (types.Value, bool) { return n.value, n.kind == kindConst }
 
-// SubqueryPlan returns what Subquery was given as plan.
+// SubqueryPlan returns the plan that was passed to Subquery.
 func (n *Node) SubqueryPlan() (plan any, ok bool) {
 	if n.kind != kindSubquery {
 		return nil, false
@@ -177,10 +178,10 @@ func (n *Node) SubqueryPlan() (plan any, ok bool) {
 	return n.aux, true
 }
 
-// Coercibility returns how strongly the collation of n binds, as COERCIBILITY() tells it.
+// Coercibility returns how strongly the collation of n binds; it is the result of the SQL function COERCIBILITY.
 func (n *Node) Coercibility() Coercibility { return n.coer }
 
-// Eval computes the expression over row.
+// Eval computes the expression over row. The value may borrow from row and from ctx's arena (invariant 4).
 func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	v, err := n.eval(ctx, n, row)
 	if n.loose && !n.deep && v.K == types.KindDecimal {
@@ -192,7 +193,7 @@ func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	return v, err
 }
 
-// EvalFull is Eval with the digits that a quotient has beyond those that it shows, as comparisons see it.
+// EvalFull is Eval without rounding: a quotient has the digits beyond the scale of its type, as comparisons need it.
 func (n *Node) EvalFull(ctx *Ctx, row []types.Value) (types.Value, error) {
 	v, err := n.eval(ctx, n, row)
 	if err == nil {

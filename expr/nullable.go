@@ -7,22 +7,22 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Whether an expression can be NULL decides what clients are told of result columns, and whether a column that is made of the expression is
-// NOT NULL. The answer is MySQL's, which is on the safe side: a quotient can be NULL even of columns that cannot, because of a zero.
+// Whether an expression can be NULL decides about the NOT_NULL flag of result columns that clients get, and whether CREATE TABLE … SELECT
+// declares a column NOT NULL. The answers are MySQL's. They are conservative: a quotient of NOT NULL columns can be NULL, because the divisor
+// may be zero.
 
-// nullRule says when a function's result can be NULL. Functions without one decide in their builders; most of those can always be NULL.
+// nullRule says when a function's result can be NULL. For functions without a rule the builder sets notNull; most can always be NULL.
 type nullRule uint8
 
 const (
-	nullBuilt nullRule = iota
-	nullOfArgs
-	nullOfText
+	nullBuilt  nullRule = iota // as the builder has set it
+	nullOfArgs                 // only if an argument is NULL
+	nullOfText                 // as nullOfArgs, and in strict mode for a text that is not well formed in its character set
 	nullNever
-	nullOfMode // text that is NULL in strict mode alone
+	nullOfMode // in strict mode only
 )
 
-// nullRules holds the functions that are NULL only if an argument is, those of text, which are NULL in strict mode, too, where what they make
-// is not well formed in its character set, and those that never are.
+// nullRules maps functions to their rules.
 var nullRules = func() map[string]nullRule {
 	rules := map[string]nullRule{"sounds like": nullOfText, "not in": nullOfArgs, "not between": nullOfArgs, "not like": nullOfArgs, "not regexp": nullOfArgs}
 	for rule, names := range map[nullRule]string{
@@ -45,7 +45,8 @@ var nullRules = func() map[string]nullRule {
 	return rules
 }()
 
-// noteNullable gives a call that has been built over args its rule. What the builder knows is not weakened: COALESCE(x, 1) is never NULL.
+// noteNullable sets notNull of a call by the rule of the function name. What the builder has set stays under nullOfArgs: COALESCE(x, 1) is
+// never NULL.
 func (n *Node) noteNullable(b *BuildContext, name string, args []Expr) {
 	switch rule := nullRules[name]; rule {
 	case nullOfArgs, nullOfText:
@@ -60,15 +61,15 @@ func (n *Node) noteNullable(b *BuildContext, name string, args []Expr) {
 	}
 }
 
-// castMayFail reports whether CAST to t makes NULL of some values.
+// castMayFail reports whether CAST to t is NULL for some values that are not.
 func (b *BuildContext) castMayFail(t *types.Type) bool {
 	return t.IsTemporal() || t.ID == types.TypeYear || t.ID == types.TypeJSON || t.IsStringType() && b.mode()&types.ModeStrict != 0
 }
 
-// MayBeNull reports whether e can be NULL. For a column it is what NotNull says where the column is read.
+// MayBeNull reports whether n can be NULL. A column can unless it was built with NotNull.
 func (n *Node) MayBeNull() bool { return !n.notNull }
 
-// NotNull is e, which is known never to be NULL: a column declared so that no outer join pads, COUNT(), EXISTS.
+// NotNull returns e marked as never NULL: for NOT NULL columns that no outer join fills with NULL, COUNT(), EXISTS.
 func NotNull(e Expr) Expr {
 	if e.notNull {
 		return e

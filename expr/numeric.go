@@ -28,10 +28,10 @@ var numericTable = map[string]function{
 	"rand": {0, 1, FlagVolatile, buildRand}, "format": {2, 3, 0, asciiText(formatLength, evalFormat)},
 }
 
-// errUnknownLocale is ER_UNKNOWN_LOCALE, a warning that the error table lacks.
+// errUnknownLocale is MySQL's ER_UNKNOWN_LOCALE, which types' table of errors does not have.
 const errUnknownLocale = 1649
 
-// warnText adds a warning with a text of its own.
+// warnText adds a warning whose text is not that of types' table of errors.
 func (ctx *Ctx) warnText(number uint16, text string) {
 	ctx.AddError(types.LevelWarning, types.NewError(number, text))
 }
@@ -40,14 +40,14 @@ func positive(x float64) bool { return x > 0 }
 
 func unitRange(x float64) bool { return x >= -1 && x <= 1 }
 
-// realFunc computes a function of a double; null and warn say that x is outside of its domain.
+// realFunc computes a function of a double. If x is outside of its domain, null is true, and warn if warning 3020 belongs to it.
 type realFunc func(x float64) (y float64, null, warn bool)
 
 func always(f func(float64) float64) realFunc {
 	return func(x float64) (float64, bool, bool) { return f(x), false, false }
 }
 
-// domain makes f NULL where inside is false, with warning 3020 if warn.
+// domain returns f as a realFunc that is NULL where inside is false, with warning 3020 if warn.
 func domain(f func(float64) float64, inside func(float64) bool, warn bool) realFunc {
 	return func(x float64) (float64, bool, bool) {
 		if !inside(x) {
@@ -95,7 +95,7 @@ func buildAtan(b *BuildContext, n *Node) error {
 	return realUnary(always(math.Atan))(b, n)
 }
 
-// log10 is exact for powers of ten, as that of the C library; math.Log10 takes it from the logarithm of base two.
+// log10 is exact for powers of ten, as the C library's is. math.Log10 is not: it computes it from the logarithm to base 2.
 func log10(x float64) float64 {
 	y := math.Log10(x)
 	if whole := math.Round(y); math.Abs(whole) <= 308 && math.Pow10(int(whole)) == x {
@@ -126,7 +126,7 @@ func buildLog(b *BuildContext, n *Node) error {
 	})(b, n)
 }
 
-// numericResult gives n the type of a function that keeps the class of its argument.
+// numericResult sets n's type to that of a function whose result has the class of its argument, and returns the class.
 func (n *Node) numericResult() class {
 	n.args[0] = asNumber(n.args[0])
 	x := n.args[0]
@@ -182,22 +182,23 @@ func evalSign(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if numericClass(n.args[0]) == classFloat {
 		f := ctx.float(&v)
-		return types.Int(int64(orderFloats(f, 0)-orderFloats(0, f)) / 2), nil // 0 for what is no number
+		return types.Int(int64(orderFloats(f, 0)-orderFloats(0, f)) / 2), nil // 0 for NaN
 	}
 	return types.Int(int64(types.DecSign(ctx.decimal(&v)))), nil
 }
 
-// wholeLength gives an integer that was rounded the length of all integers, as MySQL does.
+// wholeLength sets the display width of a rounded integer to bigintChars, as MySQL does.
 func (n *Node) wholeLength() {
 	if n.typ.ID == types.TypeBigInt {
 		n.typ.Length = bigintChars
 	}
 }
 
-// bigintChars is the length of functions that make integers without saying how large.
+// bigintChars is MySQL's display width of functions that return any BIGINT.
 const bigintChars = 21
 
-// buildWhole is CEIL and FLOOR: an integer where the argument is exact and surely fits, else a decimal without fraction.
+// buildWhole is CEIL and FLOOR. Of a decimal the result is an integer if the type's digits fit one, else a decimal without fraction; of a double it
+// is a double.
 func buildWhole(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -244,7 +245,8 @@ func buildWhole(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildRound is ROUND and TRUNCATE. The result's scale is that of the second argument where it is known.
+// buildRound is ROUND and TRUNCATE. The scale of a decimal result is the second argument if that is constant and smaller than the scale of the
+// first.
 func buildRound(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -335,7 +337,7 @@ func evalRound(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(i), nil
 }
 
-// roundFloat rounds half to even, as the C library's rint does for MySQL.
+// roundFloat rounds f to so many decimal digits after the point, half to even as rint of the C library, which MySQL uses; cut truncates instead.
 func roundFloat(f float64, digits int64, cut bool) float64 {
 	if digits > 308 || f == 0 || math.IsInf(f, 0) {
 		return f
@@ -361,10 +363,10 @@ func roundFloat(f float64, digits int64, cut bool) float64 {
 	return whole(scaled) / p
 }
 
-// randState is the generator of one RAND(seed) call within one execution.
+// randState is the state of one RAND(seed) call within one execution. The generator is MySQL's my_rnd, because programs rely on its sequences.
 type randState struct{ a, b uint64 }
 
-// randMax is the modulus of MySQL's generator, which programs rely on for repeatable sequences.
+// randMax is the modulus of the generator.
 const randMax = 0x3FFFFFFF
 
 func (s *randState) seed(n uint32) {
@@ -378,7 +380,7 @@ func (s *randState) next() float64 {
 	return float64(s.a) / randMax
 }
 
-// buildRand is RAND([seed]). A constant seed starts one sequence per execution; one that varies seeds anew for every row.
+// buildRand is RAND([seed]). A seed that is constant in the statement starts one sequence per execution; any other starts one per row.
 func buildRand(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -408,7 +410,7 @@ func buildRand(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalFormat is FORMAT(x, decimals[, locale]), of en_US if no other is named.
+// evalFormat is FORMAT(x, decimals[, locale]). The default locale is en_US.
 func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -434,7 +436,7 @@ func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult(locale.AppendNumber(nil, text, int(digits))), nil
 }
 
-// namedLocale is FORMAT's third argument; one that nobody knows is a warning, and en_US.
+// namedLocale returns the locale that FORMAT's third argument names. For an unknown name it raises warning 1649 and returns nil, which is en_US.
 func (ctx *Ctx) namedLocale(n *Node, row []types.Value) (*types.Locale, error) {
 	v, err := ctx.text(n.args[2], row)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// inList is what IN prepared: one comparator per item and, if all items are constants of the operand's class, a sorted set.
+// inList is the aux of IN: one comparator per item and, if all items are constants of the operand's class, a sorted set.
 type inList struct {
 	items []*comparator
 	ints  []int64  // sorted; every item is a signed integer
 	texts [][]byte // sorted by coll; every item is a string
 	coll  types.CollationID
-	null  bool // the list holds NULL
+	null  bool // with a set: the list has a NULL, too
 }
 
-// buildIn is x IN (items…). Items are compared each in the class that suits it.
+// buildIn is x IN (items…). Each item is compared in the class that it has with x.
 func buildIn(b *BuildContext, n *Node) error {
 	x := n.args[0]
 	if isRow(x) || slices.ContainsFunc(n.args, isRow) {
@@ -44,7 +44,7 @@ func buildIn(b *BuildContext, n *Node) error {
 		if err != nil {
 			return err
 		}
-		if nx != x { // x is a constant and was adapted to a column among the items
+		if nx != x { // x is a constant and was converted to the type of a column among the items
 			return buildInPairs(b, n)
 		}
 		c.mask = maskEqual
@@ -58,8 +58,8 @@ func buildIn(b *BuildContext, n *Node) error {
 	return l.prepare(b, args)
 }
 
-// shareCollation converts all texts among args to one character set and returns the collation that they compare in: IN has one for the
-// whole list. 0 means that there are none to compare.
+// shareCollation converts all texts among args to one character set and returns the collation in which they are compared: IN has one for the
+// whole list. It returns 0 if no text is compared with a text.
 func (b *BuildContext) shareCollation(args []Expr) (types.CollationID, error) {
 	var at []int
 	var strs []Expr
@@ -119,8 +119,8 @@ func (l *inList) prepare(b *BuildContext, args []Expr) error {
 		l.ints = slices.Compact(ints)
 	}
 	if texts != nil {
-		// A comparison by a collation takes a while, and a million texts take twenty million of them. A sort can't be left; once it is
-		// over with, all are equal.
+		// A million texts take twenty million comparisons by a collation, so it polls. A sort cannot be aborted, but ends soon once all
+		// elements compare equal.
 		compared := 0
 		var err error
 		slices.SortFunc(texts, func(x, y []byte) int {
@@ -199,10 +199,10 @@ func (l *inList) answer(hit bool) types.Value {
 	return types.Bool(hit)
 }
 
-// buildInPairs spells IN out as comparisons joined by OR.
+// buildInPairs rewrites IN into equalities joined by OR.
 func buildInPairs(b *BuildContext, n *Node) error {
 	parts := make([]Expr, 0, len(n.args))
-	for _, item := range n.args[1:] { // Call looks at the interrupt
+	for _, item := range n.args[1:] { // Call polls the interrupt
 		p, err := Call(b, "=", n.args[0], item)
 		if err != nil {
 			return err
@@ -229,15 +229,16 @@ func buildRowIn(b *BuildContext, n *Node) error {
 	return buildInPairs(b, n)
 }
 
-// likePattern is what LIKE prepared from a constant pattern; compiled is nil otherwise.
+// likePattern is the aux of LIKE.
 type likePattern struct {
-	compiled *types.Like
-	escape   rune // unless it is known at execution only, as the node's third argument is
-	dynamic  bool
+	compiled *types.Like // nil if the pattern is not constant
+	escape   rune        // the default if dynamic; 0: none
+	dynamic  bool        // the escape character is the node's third argument, evaluated at execution
 	coll     types.CollationID
 }
 
-// escapeOf reads what stands behind ESCAPE: one character, ” for none, or NULL for the default.
+// escapeOf returns the character v after ESCAPE: 0 for an empty text, which is no escape character, and byDefault for NULL. It fails with 1210
+// for more than one character.
 func escapeOf(v *types.Value, byDefault rune) (rune, error) {
 	switch {
 	case v.IsNull():
@@ -321,7 +322,7 @@ func evalLike(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.likeVerdict(l, x.B)
 }
 
-// like compiles a pattern, whose memory it counts.
+// like compiles a pattern and counts its memory.
 func (ctx *Ctx) like(pattern []byte, escape rune, c types.CollationID) (*types.Like, error) {
 	if !ctx.fits(types.LikeBytes(pattern)) {
 		return nil, ctx.failed

@@ -16,7 +16,7 @@ func (n *Node) String() string {
 
 type printer struct{ strings.Builder }
 
-// infix operators and how they are printed.
+// infix maps the names of infix operators to how they are printed.
 var infix = map[string]string{
 	"+": "+", "-": "-", "*": "*", "/": "/", "div": "DIV", "%": "%", "=": "=", "<=>": "<=>", "<>": "<>", "<": "<", "<=": "<=", ">": ">",
 	">=": ">=", "and": "and", "or": "or", "xor": "xor", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>", "like": "like",
@@ -108,7 +108,7 @@ func (p *printer) call(n *Node) {
 	}
 }
 
-// function prints what is not an operator.
+// function prints calls that are not operators.
 func (p *printer) function(n *Node) {
 	switch n.name {
 	case "case", "case_value":
@@ -308,7 +308,7 @@ func (s *AggSpec) String() string {
 	return p.String()
 }
 
-// auxText is the part of what a function prepared that its name, arguments and type do not show.
+// auxText returns the part of e.aux that does not follow from name, arguments and type, for Equal.
 func auxText(e Expr) string {
 	switch aux := e.aux.(type) {
 	case variable:
@@ -317,7 +317,7 @@ func auxText(e Expr) string {
 		return string(aux.escape)
 	}
 	if e.kind == kindSubquery {
-		return fmt.Sprintf("%p", e.aux) // two subqueries are the same if they are one
+		return fmt.Sprintf("%p", e.aux) // a subquery is equal only to itself
 	}
 	return ""
 }

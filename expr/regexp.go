@@ -8,15 +8,14 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// Regular expressions have ICU's rules, see types.Regexp.
+// Regular expressions follow ICU's rules, see types.Regexp.
 
-// regexTable is REGEXP and its functions.
 var regexTable = map[string]function{
 	"regexp": {2, 2, 0, buildRegexp}, "regexp_like": {2, 3, 0, buildRegexp}, "regexp_instr": {2, 6, 0, buildRegexp},
 	"regexp_substr": {2, 5, 0, buildRegexp}, "regexp_replace": {3, 6, 0, buildRegexp},
 }
 
-// regexPlan is what a regular expression function prepared.
+// regexPlan is the aux of a regular expression function.
 type regexPlan struct {
 	coll     types.CollationID
 	compiled *types.Regexp // nil: the pattern is not constant
@@ -59,10 +58,11 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// refuseBinaryMix is error 3995: characters and bytes don't match each other. With a BLOB both are taken for bytes, but by REGEXP_REPLACE.
+// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB, all functions but
+// REGEXP_REPLACE accept the mix, as in MySQL.
 func refuseBinaryMix(n *Node) error {
 	x, y := &n.args[0].typ, &n.args[1].typ
-	if n.name == "regexp_replace" && x.IsStringType() && x.Coll == types.Binary && y.Coll == types.Binary { // they are one kind, so the third decides
+	if n.name == "regexp_replace" && x.IsStringType() && x.Coll == types.Binary && y.Coll == types.Binary { // both are binary: check the replacement
 		y = &n.args[2].typ
 	}
 	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
@@ -74,7 +74,7 @@ func refuseBinaryMix(n *Node) error {
 	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), regexpName(n))
 }
 
-// regexpName is what errors call a function of regular expressions.
+// regexpName returns the name of a function in error messages.
 func regexpName(n *Node) string {
 	if n.name == "regexp" {
 		return "regexp_like"
@@ -82,7 +82,8 @@ func regexpName(n *Node) string {
 	return n.name
 }
 
-// compileRegexp compiles a pattern with MySQL's match_type letters; without c or i the collation decides about case.
+// compileRegexp compiles a pattern with the letters of match_type. Without c or i, the collation decides whether case matters. The memory is
+// counted.
 func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) (*types.Regexp, error) {
 	if len(pattern) == 0 {
 		return nil, types.Errorf(types.ErRegexpIllegalArgument)
@@ -120,20 +121,19 @@ func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) 
 	return types.CompileRegexp(chars, flags)
 }
 
-// regexCharBytes is about what a pattern takes for a character of it, compiled; a text takes 4 bytes for each.
+// regexCharBytes estimates the memory of a compiled pattern per byte of the pattern.
 const regexCharBytes = 64
 
-// regexSearch is what an execution keeps of a call: the matcher with its stack, the text as characters, and the last pattern that was no
-// constant.
+// regexSearch is the state of one call in one execution, kept from row to row.
 type regexSearch struct {
 	re             *types.Regexp
 	m              *types.RegexpMatcher
 	text           []rune
-	pattern, match string
+	pattern, match string // those that re was compiled from, unless the pattern is constant
 	limits         types.RegexpLimits
 }
 
-// matcher returns the matcher of a call for the row at hand, nil if the pattern is NULL.
+// matcher returns the state of call n with the pattern of row, nil if the pattern or match_type is NULL.
 func (ctx *Ctx) matcher(n *Node, row []types.Value) (*regexSearch, error) {
 	p := n.aux.(*regexPlan)
 	s := ctx.regexes[n]
@@ -182,7 +182,7 @@ func (ctx *Ctx) regexLimits() types.RegexpLimits {
 	return l
 }
 
-// load makes text the one to search.
+// load sets the text to search.
 func (s *regexSearch) load(ctx *Ctx, text []byte, c types.CollationID) error {
 	const runeBytes = 4
 	if size := runeBytes * len(text); len(text) > cap(s.text) && !ctx.charge(size) {
@@ -197,7 +197,7 @@ func (s *regexSearch) load(ctx *Ctx, text []byte, c types.CollationID) error {
 	return ctx.failed
 }
 
-// regexKeepRunes is the longest text whose characters a call keeps room for.
+// regexKeepRunes is the largest capacity of regexSearch.text that is kept for the next row.
 const regexKeepRunes = 256 << 10
 
 func evalRegexp(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -271,7 +271,7 @@ func (ctx *Ctx) regexFind(n *Node, s *regexSearch, text []byte, row []types.Valu
 	return n.textResult(text[place.byteOf(from):place.byteOf(to)]), nil
 }
 
-// nth finds a match, counted from 1, at or after a place.
+// nth finds the match number which, from 1, that begins at or after character at.
 func (s *regexSearch) nth(ctx *Ctx, at int, which int64) (bool, error) {
 	for ; ; which-- {
 		hit, err := s.m.Find(at, ctx.Poll)
@@ -285,7 +285,7 @@ func (s *regexSearch) nth(ctx *Ctx, at int, which int64) (bool, error) {
 	}
 }
 
-// textPlace turns character positions into those of bytes, in one pass over the text while they rise.
+// textPlace converts character positions in a text to byte positions. Ascending positions take one pass over the text together.
 type textPlace struct {
 	text         []byte
 	cs           *types.Charset
@@ -301,14 +301,14 @@ func (p *textPlace) byteOf(char int) int {
 	return p.bytes
 }
 
-// regexPart is a piece of a replacement: text, or a group.
+// regexPart is a part of a replacement: a text, or the text of a group.
 type regexPart struct {
 	text  []byte
 	group int // -1 for text
 }
 
-// regexParts reads a replacement by ICU's rules: $1 names the group of the longest number that there is one of, ${name} one by its
-// name, and a backslash takes the next character as it stands.
+// regexParts parses a replacement by ICU's rules (appendReplacement): $ with digits is a group, of which only as many digits are read as make
+// the number of an existing one; ${name} is a named group; and a backslash makes the next character literal.
 func regexParts(re *types.Regexp, with []byte) ([]regexPart, error) {
 	var parts []regexPart
 	var text []byte
@@ -334,7 +334,7 @@ func regexParts(re *types.Regexp, with []byte) ([]regexPart, error) {
 
 var errRegexpGroupName = types.NewError(types.ErRegexpInvalidCaptureGroupName, "A capture group has an invalid name.")
 
-// groupReference reads what follows a $.
+// groupReference parses a group's number or name after a $ and returns the rest of s.
 func groupReference(re *types.Regexp, s []byte) (group int, rest []byte, err error) {
 	if len(s) > 0 && s[0] == '{' {
 		if end := bytes.IndexByte(s, '}'); end > 0 {
@@ -358,8 +358,8 @@ func groupReference(re *types.Regexp, s []byte) (group int, rest []byte, err err
 	return group, s[n:], nil
 }
 
-// regexReplace replaces one occurrence, or all of them for 0. It reads the replacement once it has found one, as MySQL does: where nothing
-// matches, a bad one is no error.
+// regexReplace replaces the occurrence number which from character at on, or all of them for 0. As in MySQL the replacement is not parsed, and
+// so is no error, if nothing matches.
 func (ctx *Ctx) regexReplace(n *Node, s *regexSearch, text []byte, at int, with []byte, which int64) (types.Value, error) {
 	hit, err := s.nth(ctx, at, max(which, 1))
 	if err != nil {
@@ -396,7 +396,7 @@ func (ctx *Ctx) regexReplace(n *Node, s *regexSearch, text []byte, at int, with 
 				if a < 0 {
 					continue
 				}
-				// A group of a look-around may lie before the match.
+				// A group in a look-behind may be before the match.
 				if whole := (textPlace{text: text, cs: place.cs}); a < from {
 					piece = text[whole.byteOf(a):whole.byteOf(b)]
 				} else {
@@ -423,7 +423,7 @@ func (ctx *Ctx) regexReplace(n *Node, s *regexSearch, text []byte, at int, with 
 	return n.textResult(ctx.fit(out)), nil
 }
 
-// group returns where a group of the match is; 0 is the match.
+// group returns the character positions of group i of the match, from < 0 if it took no part; group 0 is the match.
 func (s *regexSearch) group(i int) (from, to int) {
 	if i == 0 {
 		return s.m.Span()

@@ -4,10 +4,11 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// A row constructor exists only as an operand of comparisons, IN and BETWEEN; it has no value of its own.
+// A row constructor (a, b, …) exists only as an operand of comparisons, IN and BETWEEN; it has no value of its own.
 
 func isRow(e Expr) bool { return e.IsCall("row") }
 
+// operandColumns returns error 1241: the other operand should have as many columns as e.
 func operandColumns(e Expr) error {
 	if isRow(e) {
 		return types.Errorf(types.ErOperandColumns, len(e.args))
@@ -41,8 +42,8 @@ func sameShape(x, y Expr) error {
 	return operandColumns(x)
 }
 
-// buildRowCompare spells a comparison of rows out in terms of their columns, so that the planner sees plain comparisons: equality as AND,
-// inequality as OR. Orders keep a node of their own, because spelled out they would evaluate operands repeatedly.
+// buildRowCompare rewrites a comparison of rows into comparisons of their columns, which the planner can use: equality with AND, inequality
+// with OR. <, <=, > and >= keep a node of their own, because rewritten they would evaluate operands repeatedly.
 func buildRowCompare(b *BuildContext, n *Node) error {
 	x, y := n.args[0], n.args[1]
 	if err := sameShape(x, y); err != nil {
@@ -80,7 +81,7 @@ func buildRowCompare(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// rowOrder compares rows column by column, the first difference decides.
+// rowOrder compares rows column by column; the first difference decides.
 type rowOrder struct {
 	parts []*comparator
 	mask  uint8

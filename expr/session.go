@@ -8,7 +8,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// variable names a user or system variable.
+// variable names a user or system variable: @name, @@name or @@scope.name.
 type variable struct {
 	scope  VarScope
 	name   string
@@ -22,7 +22,7 @@ func (v variable) text() string {
 	return map[VarScope]string{ScopeAny: "@@", ScopeSession: "@@session.", ScopeGlobal: "@@global."}[v.scope] + v.name
 }
 
-// errNoSession is the answer of session functions in a context without one, such as a column default.
+// errNoSession is the error of functions that need a session in a context without one, such as a column default.
 func errNoSession(n *Node) error { return types.Errorf(types.ErNotSupportedYet, n.String()) }
 
 func buildUserVar(b *BuildContext, name string) (Expr, error) {
@@ -60,7 +60,7 @@ func buildSetUserVar(b *BuildContext, name string, e Expr) (Expr, error) {
 	n.aux = variable{name: name}
 	n.flags |= FlagSession | FlagSideEffect
 	n.typ, n.coer, n.ascii, n.notNull = e.typ, e.coer, e.ascii, e.notNull
-	if e.typ.IsInteger() { // user variables hold BIGINT, DOUBLE, DECIMAL or text
+	if e.typ.IsInteger() { // user variables are of type BIGINT, DOUBLE, DECIMAL or text
 		n.typ.ID = types.TypeBigInt
 	} else if classOf(&e.typ) == classFloat {
 		n.typ = doubleType()
@@ -105,10 +105,10 @@ func buildSysVar(b *BuildContext, scope VarScope, name string) (Expr, error) {
 	return n, nil
 }
 
-// systemCollation is that of USER(), VERSION() and their like.
+// systemCollation is the collation of USER(), VERSION() and other facts about the server.
 const systemCollation = types.Utf8mb3GeneralCI
 
-// sysText builds a function of the session that returns text.
+// sysText returns the builder of a function whose result is a text of the session, of at most length characters.
 func sysText(length int32, get func(s SessionInfo) string, emptyIsNull bool) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		n.typ, n.coer = stringType(length, systemCollation), CoerSysconst
@@ -126,7 +126,7 @@ func sysText(length int32, get func(s SessionInfo) string, emptyIsNull bool) fun
 	}
 }
 
-// sysNumber builds a function of the session that returns a number.
+// sysNumber returns the builder of a function whose result is a number of the session.
 func sysNumber(t types.Type, get func(s SessionInfo) types.Value) func(*BuildContext, *Node) error {
 	return func(_ *BuildContext, n *Node) error {
 		n.typ, n.coer = t, CoerNumeric
@@ -209,7 +209,7 @@ func buildLastInsertID(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildValues is VALUES(col) in ON DUPLICATE KEY UPDATE; its argument must be a column of the row being inserted.
+// buildValues is VALUES(col) in ON DUPLICATE KEY UPDATE: the column of Ctx.InsertValues, or NULL elsewhere.
 func buildValues(_ *BuildContext, n *Node) error {
 	if n.args[0].kind != kindColumn {
 		return types.Errorf(types.ErWrongArguments, "VALUES")
@@ -224,7 +224,7 @@ func buildValues(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// benchmarkPollRows is how many evaluations BENCHMARK makes between two looks at the interrupt.
+// benchmarkPollRows is how many evaluations BENCHMARK does between two polls of the interrupt.
 const benchmarkPollRows = 1024
 
 func evalBenchmark(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -253,7 +253,7 @@ func evalBenchmark(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(0), nil
 }
 
-// sleepSlice is how long SLEEP waits between two looks at the interrupt when nothing can wake it.
+// sleepSlice is how long SLEEP waits between two polls of the interrupt if there is no Ctx.Done to wake it.
 const sleepSlice = 20 * time.Millisecond
 
 func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -296,9 +296,9 @@ func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 }
 
-// Names of user-level locks are at most this long (3057).
+// The limit of the names of user-level locks, and the error of others.
 const (
-	lockNameMax       = 64
+	lockNameMax       = 64 // characters
 	errLockName       = 3057
 	errLockNameFormat = "Incorrect user-level lock name '"
 )
@@ -332,6 +332,7 @@ func evalGetLock(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return ctx.Session.GetLock(name, timeout)
 }
 
+// namedLock returns the evaluator of a function whose argument is the name of a lock.
 func namedLock(f func(s SessionInfo, name string) (types.Value, error)) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		name, err := lockName(ctx, n, row)
@@ -342,7 +343,7 @@ func namedLock(f func(s SessionInfo, name string) (types.Value, error)) evalFunc
 	}
 }
 
-// collationFact is CHARSET() and COLLATION(), which are known when the expression is built.
+// collationFact returns the builder of CHARSET or COLLATION. Their results are known when the expression is built.
 func collationFact(fact func(types.CollationID) string) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		c := b.derive(n.args[0]).coll

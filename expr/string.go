@@ -6,14 +6,14 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// textFunc computes a string function over arguments that are all strings and not NULL.
+// textFunc computes a string function. Its arguments are strings that are not NULL, in a slice that is reused.
 type textFunc func(ctx *Ctx, n *Node, args []types.Value) (types.Value, error)
 
-// maxTextArgs is how many arguments a textFunc may have.
+// maxTextArgs is the most arguments of a textFunc.
 const maxTextArgs = 4
 
-// joinText gives n the common collation of the arguments at positions where, converts those to its character set, and sets the
-// result to at most chars characters.
+// joinText makes n a string of at most chars characters (negative: unbounded) in the common collation of the arguments at the positions where,
+// and converts those to its character set.
 func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
 		return err
 	}
 	if d.coer >= CoerNumeric && !(len(parts) == 1 && parts[0].typ.ID == types.TypeNull) {
-		d.coer = CoerCoercible // numbers turned into text count as literals
+		d.coer = CoerCoercible // numbers converted to text have the coercibility of literals
 		if d.coll == types.Binary {
 			d.coll = b.collation()
 		}
@@ -40,15 +40,15 @@ func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
 	return nil
 }
 
-// joinSubject is joinText for functions that look for texts in one, or put them into it: the collation is that of the argument at subject, however
-// strongly those of the others at positions where bind, which are converted to its character set.
+// joinSubject is joinText for functions that search other texts in the text at position subject, or insert them into it: the collation is that of
+// the subject, whatever the coercibility of the others. Those at the positions where are converted to its character set.
 func (b *BuildContext) joinSubject(n *Node, subject int, where ...int) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
 	d := b.derive(n.args[subject])
 	if d.coer >= CoerNumeric && n.args[subject].typ.ID != types.TypeNull {
-		d.coer = CoerCoercible // numbers turned into text count as literals
+		d.coer = CoerCoercible // numbers converted to text have the coercibility of literals
 	}
 	args := append([]Expr(nil), n.args...)
 	args[subject] = b.toCharset(args[subject], d.coll)
@@ -63,7 +63,7 @@ func (b *BuildContext) joinSubject(n *Node, subject int, where ...int) error {
 	return nil
 }
 
-// mapSubject is mapText for those functions; the first argument is the subject, the others are all texts.
+// mapSubject is mapText with joinSubject; the first argument is the subject, and all others are texts.
 func mapSubject(length func(n *Node) int32, f textFunc) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		if err := b.joinSubject(n, 0, allArgs(n)[1:]...); err != nil {
@@ -75,7 +75,8 @@ func mapSubject(length func(n *Node) int32, f textFunc) func(*BuildContext, *Nod
 	}
 }
 
-// readable builds a function that reads its arguments' characters as ASCII: those of UTF-16 and its like are converted before.
+// readable wraps the builder of a function that reads its arguments as ASCII: texts in UTF-16 or another set with wider characters are
+// converted to UTF-8 first.
 func readable(build func(*BuildContext, *Node) error) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		args := append([]Expr(nil), n.args...)
@@ -89,7 +90,7 @@ func readable(build func(*BuildContext, *Node) error) func(*BuildContext, *Node)
 	}
 }
 
-// encoded is a text of ASCII in the character set of coll.
+// encoded returns the ASCII text in the character set of coll.
 func encoded(text string, coll types.CollationID) []byte {
 	if coll.Charset().MinLen == 1 {
 		return []byte(text)
@@ -106,7 +107,7 @@ func allArgs(n *Node) []int {
 	return where
 }
 
-// texts evaluates all arguments as strings; ok is false if one is NULL.
+// texts evaluates all arguments of n as strings into args; ok is false if one is NULL or there is an error.
 func (ctx *Ctx) texts(n *Node, row []types.Value, args []types.Value) (ok bool, err error) {
 	for i, a := range n.args {
 		if args[i], err = ctx.text(a, row); err != nil || args[i].IsNull() {
@@ -116,7 +117,7 @@ func (ctx *Ctx) texts(n *Node, row []types.Value, args []types.Value) (ok bool, 
 	return true, nil
 }
 
-// overText makes an evaluator of a textFunc.
+// overText returns the evaluator of a textFunc, which is NULL if an argument is.
 func overText(f textFunc) evalFunc {
 	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		var args [maxTextArgs]types.Value
@@ -127,7 +128,7 @@ func overText(f textFunc) evalFunc {
 	}
 }
 
-// mapText builds a function of text arguments whose result is text in their common collation of at most length(n) characters.
+// mapText returns the builder of a function of texts whose result is a text of at most length(n) characters in their common collation.
 func mapText(length func(n *Node) int32, f textFunc) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		if err := b.joinText(n, 0, allArgs(n)...); err != nil {
@@ -139,7 +140,7 @@ func mapText(length func(n *Node) int32, f textFunc) func(*BuildContext, *Node) 
 	}
 }
 
-// countText builds a function of text arguments whose result is an integer.
+// countText returns the builder of a function of texts whose result is an integer of the display width length. aux is their common collation.
 func countText(length int32, f textFunc) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		if err := b.joinText(n, 0, allArgs(n)...); err != nil {
@@ -155,7 +156,7 @@ func countText(length int32, f textFunc) func(*BuildContext, *Node) error {
 	}
 }
 
-// asciiText builds a function of any arguments whose result is ASCII text in the connection's collation.
+// asciiText returns the builder of a function whose result is an ASCII text of at most length(n) characters in the connection's collation.
 func asciiText(length func(n *Node) int32, eval evalFunc) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {
@@ -166,7 +167,7 @@ func asciiText(length func(n *Node) int32, eval evalFunc) func(*BuildContext, *N
 	}
 }
 
-// systemText is asciiText in the character set of names and facts about the server.
+// systemText is asciiText in systemCollation, which names and facts about the server have.
 func systemText(length int32, eval evalFunc) func(*BuildContext, *Node) error {
 	ascii := asciiText(chars(length), eval)
 	return func(b *BuildContext, n *Node) error {
@@ -178,7 +179,7 @@ func systemText(length int32, eval evalFunc) func(*BuildContext, *Node) error {
 
 func chars(n int32) func(*Node) int32 { return func(*Node) int32 { return n } }
 
-// lengthOfArg is a length rule: that of argument i, times factor.
+// lengthOfArg returns the length rule of a function whose result is at most factor times as long as argument i.
 func lengthOfArg(i int, factor int32) func(*Node) int32 {
 	return func(n *Node) int32 {
 		l := charLength(&n.args[i].typ)
@@ -191,7 +192,7 @@ func lengthOfArg(i int, factor int32) func(*Node) int32 {
 
 func sumLengths(n *Node) int32 { return joinedLength(n.args, 0) }
 
-// joinedLength is the length of all args with separators of sep characters between them, -1 if it is unknown.
+// joinedLength returns the most characters of all args with separators of sep characters between them; -1 is unbounded.
 func joinedLength(args []Expr, sep int32) int32 {
 	total := sep * int32(len(args)-1)
 	for _, a := range args {
@@ -204,14 +205,15 @@ func joinedLength(args []Expr, sep int32) int32 {
 	return total
 }
 
-// tooLong reports a result beyond max_allowed_packet, which makes the function NULL.
+// tooLong reports whether a result of size bytes is longer than max_allowed_packet, with warning 1301, or than the statement's memory allows.
+// The function returns NULL then. If it is not, the bytes are counted as fits does.
 func (ctx *Ctx) tooLong(n *Node, size int) bool { return ctx.beyondPacket(n.name, size) }
 
 func (ctx *Ctx) beyondPacket(name string, size int) bool {
-	return ctx.overPacket(name, size) || !ctx.fits(size) // NULL for what is in between; the statement fails
+	return ctx.overPacket(name, size) || !ctx.fits(size) // without memory, the statement fails with ctx.failed
 }
 
-// overPacket is beyondPacket for what has been made and counted already.
+// overPacket is beyondPacket for a result that is counted already.
 func (ctx *Ctx) overPacket(name string, size int) bool {
 	if size <= ctx.packetLimit() {
 		return false
@@ -222,7 +224,7 @@ func (ctx *Ctx) overPacket(name string, size int) bool {
 
 func (n *Node) textResult(b []byte) types.Value { return types.String(b, n.typ.Coll) }
 
-// fromUTF8 is textResult of a text in UTF-8.
+// fromUTF8 converts b from UTF-8 to the character set of n and returns it as n's result.
 func (ctx *Ctx) fromUTF8(n *Node, b []byte) types.Value {
 	from, to := types.DefaultCollation.Charset(), n.typ.Coll.Charset()
 	if (!isASCII(b) || to.MinLen > 1) && !types.SameBytes(from, to) {
@@ -231,7 +233,7 @@ func (ctx *Ctx) fromUTF8(n *Node, b []byte) types.Value {
 	return n.textResult(b)
 }
 
-// textUTF8 is text in UTF-8.
+// textUTF8 evaluates e as a string in UTF-8; NULL stays NULL. The collation of the value stays that of e.
 func (ctx *Ctx) textUTF8(e *Node, row []types.Value) (types.Value, error) {
 	v, err := ctx.text(e, row)
 	if from, to := v.Coll.Charset(), types.DefaultCollation.Charset(); err == nil && v.IsString() && !types.SameBytes(from, to) {
@@ -300,7 +302,7 @@ func buildConcatWS(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildSubstring is SUBSTRING(s, from[, length]); positions count characters, negative ones from the end.
+// buildSubstring is SUBSTRING(s, from[, length]); a negative from counts characters from the end.
 func buildSubstring(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, 0); err != nil {
 		return err
@@ -340,7 +342,7 @@ func evalSubstring(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult(slice(s.B, from, length, n.typ.Coll)), nil
 }
 
-// slice returns length characters of s beginning with number from, which counts from 1, or from the end if negative.
+// slice returns at most length characters of s, beginning with character from: 1 is the first, -1 the last. It borrows s.
 func slice(s []byte, from, length int64, c types.CollationID) []byte {
 	if from == 0 || length <= 0 {
 		return s[:0]
@@ -393,7 +395,7 @@ func buildLeft(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// evalLength is LENGTH, CHAR_LENGTH and BIT_LENGTH.
+// evalLength is LENGTH, OCTET_LENGTH, CHAR_LENGTH and BIT_LENGTH.
 func evalLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
@@ -408,6 +410,7 @@ func evalLength(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(int64(len(s.B))), nil
 }
 
+// textUpper is UPPER and LOWER.
 func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if n.typ.Coll == types.Binary {
 		return args[0], nil
@@ -425,10 +428,10 @@ func textUpper(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	return n.textResult(ctx.keep(out)), nil
 }
 
-// oneSpace is what TRIM removes unless told otherwise.
+// oneSpace is what TRIM removes by default.
 var oneSpace = []byte{' '}
 
-// textTrim is TRIM and its relatives; without a second argument it removes spaces.
+// textTrim is TRIM, LTRIM and RTRIM; without a second argument they remove spaces.
 func textTrim(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	s, what := args[0].B, oneSpace
 	switch {
@@ -451,7 +454,7 @@ func textTrim(_ *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	return n.textResult(s), nil
 }
 
-// trimSuffixes removes what from the end of s, as often as it is there, at character boundaries only.
+// trimSuffixes removes all repetitions of what from the end of s, at character boundaries only.
 func trimSuffixes(s, what []byte, cs *types.Charset) []byte {
 	for bytes.HasSuffix(s, what) {
 		rest := s[:len(s)-len(what)]
@@ -518,7 +521,7 @@ func evalPad(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return n.textResult(out), nil
 }
 
-// repeat writes s so many times into dst and returns how many bytes that were.
+// repeat writes s times times to dst, which must be long enough, and returns the number of bytes.
 func (ctx *Ctx) repeat(dst, s []byte, times int) int {
 	total := len(s) * times
 	for at := copy(dst[:total], s); at > 0 && at < total; {
@@ -527,7 +530,7 @@ func (ctx *Ctx) repeat(dst, s []byte, times int) int {
 	return total
 }
 
-// buildRepeat is REPEAT; SPACE is a repeated blank.
+// buildRepeat is REPEAT, and SPACE, which repeats a space.
 func buildRepeat(b *BuildContext, n *Node) error {
 	if n.name == "space" {
 		blank := Const(types.String([]byte{' '}, b.collation()), stringType(1, b.collation()))

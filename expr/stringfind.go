@@ -9,12 +9,12 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// textReplace is REPLACE, which matches bytes whatever the collation.
+// textReplace is REPLACE, which compares bytes whatever the collation.
 func textReplace(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if len(args[1].B) == 0 {
 		return n.textResult(args[0].B), nil
 	}
-	// The size is known before any of it is allocated: a million matches times a long text is more memory than there is.
+	// The size is computed and checked before the allocation: it may be a million matches times a long text.
 	size := len(args[0].B) + bytes.Count(args[0].B, args[1].B)*(len(args[2].B)-len(args[1].B))
 	if ctx.tooLong(n, size) {
 		return types.Null(), nil
@@ -85,8 +85,8 @@ func buildLocate(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// locate returns the character position of what in s, counted from 1, at or after from; 0 if there is none. Other than MySQL's
-// search for equal weights, a match has as many characters as what.
+// locate returns the position of the first occurrence of what in s at or after from, in characters from 1; 0 if there is none. Unlike in
+// MySQL, which looks for equal weights, a match has as many characters as what.
 func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, error) {
 	cs := c.Charset()
 	if from < 1 || from > int64(len(s))+1 {
@@ -199,7 +199,8 @@ func buildElt(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildField is FIELD(x, a, b, …): integers compare as integers, numbers and texts as doubles, and all else, dates and JSON too, as strings.
+// buildField is FIELD(x, a, b, …). It compares integers if all arguments are, strings if none is a number (dates and JSON as strings, too), and
+// else doubles.
 func buildField(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -283,7 +284,7 @@ func textFindInSet(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	return types.Int(0), nil
 }
 
-// trailingBlanks counts the blanks at the end of s: FIND_IN_SET tells them apart in every collation.
+// trailingBlanks counts the spaces at the end of s, which are significant for FIND_IN_SET even under a PAD SPACE collation.
 func trailingBlanks(s []byte) int { return len(s) - len(bytes.TrimRight(s, " ")) }
 
 // buildMakeSet is MAKE_SET(bits, a, b, …).
@@ -324,7 +325,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// exportSetBits is how many bits EXPORT_SET shows unless told otherwise.
+// exportSetBits is the default number of bits of EXPORT_SET, and the most.
 const exportSetBits = 64
 
 // buildExportSet is EXPORT_SET(bits, on, off[, separator[, count]]).
@@ -384,7 +385,7 @@ func buildExportSet(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// exportSetLength is the length with all bits, -1 if it is unknown.
+// exportSetLength returns the most characters of EXPORT_SET, with all bits; -1 is unbounded.
 func exportSetLength(n *Node) int32 {
 	longest, sep := max(charLength(&n.args[1].typ), charLength(&n.args[2].typ)), int32(1)
 	if len(n.args) > 3 {
@@ -429,6 +430,7 @@ func buildSubstringIndex(b *BuildContext, n *Node) error {
 	return nil
 }
 
+// substringIndex returns the part of s before the count-th delim, or behind the count-th from the end if count is negative. It borrows s.
 func substringIndex(s, delim []byte, count int64) []byte {
 	if count == 0 || len(delim) == 0 || len(s) == 0 {
 		return s[:0]
@@ -487,10 +489,10 @@ func buildSoundsLike(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// firstForeignLetter is the code point from which SOUNDEX takes all characters for letters.
+// firstForeignLetter is the code point from which on SOUNDEX takes all characters for letters, as MySQL does.
 const firstForeignLetter = 0xC0
 
-// textSoundex is SOUNDEX, which unlike the classic keeps more than four characters.
+// textSoundex is SOUNDEX. Unlike the classic algorithm, MySQL's does not cut the result off after four characters.
 func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	const codes = "01230120022455012623010202"
 	var out []byte

@@ -23,8 +23,8 @@ func buildTime(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// timeOf returns v as a TIME with the digits that it has. Texts with a fraction take the way of CAST, because types.ToTime
-// counts the digits of "12:00:00.5" as those of a date.
+// timeOf returns v as a TIME with as many fraction digits as v has; ok is false if v is none. A text with a fraction is converted by types.Cast,
+// because types.ToTime would take the digits of "12:00:00.5" for those of a date.
 func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
 	dot := -1
 	if v.K == types.KindString {
@@ -41,14 +41,14 @@ func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
 	return t, true
 }
 
-// moment is a datetime or a TIME, as ADDTIME and TIMEDIFF take them.
+// moment is a datetime or a TIME, an argument of ADDTIME and TIMEDIFF.
 type moment struct {
-	us   int64 // since day 0, or of the TIME
+	us   int64 // microseconds since day 0 (types.MicrosOf), or of the TIME
 	date bool
 	fsp  uint8
 }
 
-// moment evaluates e; ok is false for NULL and for what is neither.
+// moment evaluates e as a datetime or TIME; ok is false for NULL and for other values.
 func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error) {
 	v, err := e.eval(ctx, e, row)
 	if err != nil || v.IsNull() {
@@ -63,7 +63,7 @@ func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error)
 	return moment{t.N, false, t.Scale}, ok, nil
 }
 
-// clampTime bounds a TIME, with warning 1292 if it was beyond.
+// clampTime returns a TIME of us microseconds, limited to the range of TIME, with warning 1292 if it is outside.
 func (ctx *Ctx) clampTime(us int64, fsp uint8) types.Value {
 	if us > types.MaxTimeMicros || us < -types.MaxTimeMicros {
 		v := types.Time(us, 0)
@@ -90,7 +90,7 @@ func buildTimeDiff(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// buildAddTime is ADDTIME and SUBTIME: a datetime stays one, a TIME stays one, text stays text.
+// buildAddTime is ADDTIME and SUBTIME. The result is a DATETIME for a date or datetime, a TIME for a TIME, and else a text.
 func buildAddTime(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
@@ -119,7 +119,7 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}
-	b, ok := ctx.clockOf(&v) // of a date and time it is the time of day
+	b, ok := ctx.clockOf(&v) // the time of day, if it is a datetime
 	if !ok {
 		return types.Null(), nil
 	}
@@ -134,7 +134,7 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if n.typ.ID == types.TypeDatetime {
 		fsp = uint8(n.typ.Scale)
 	}
-	if !a.date { // a time has six decimals as text, or none
+	if !a.date { // as text, a time has six decimals or none
 		t := ctx.clampTime(us, fsp)
 		if n.typ.ID == types.TypeVarchar {
 			return n.textResult(ctx.keep(types.AppendTime(ctx.scratch(), t.N, fsp))), nil
@@ -173,7 +173,7 @@ func buildSecToTime(_ *BuildContext, n *Node) error {
 	return nil
 }
 
-// secondsToMicros reads a number of seconds, rounded to microseconds.
+// secondsToMicros returns the number of seconds v in microseconds, rounded; ok is false if it is out of the range of an int64.
 func (ctx *Ctx) secondsToMicros(v *types.Value) (int64, bool) {
 	d, err := types.DecMul(types.DecRound(ctx.decimal(v), types.MaxFsp), types.Decimal(microsPerSecond, 0))
 	if err != nil {

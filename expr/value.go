@@ -4,8 +4,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// The accessors below turn values into the class that an operator computes in. They have fast paths for values that are of the class
-// already and leave everything else, with its warnings, to types.
+// The methods below convert values to the class that an operator computes in. They have fast paths for values that are in the class already;
+// package types converts the others and raises the warnings.
 
 // float returns v as a double.
 func (ctx *Ctx) float(v *types.Value) float64 {
@@ -41,7 +41,7 @@ func (ctx *Ctx) decimal(v *types.Value) types.Value {
 	return types.ToDecimal(ctx.Context, v)
 }
 
-// integer returns v as a signed integer: rounded and saturated.
+// integer returns v as a signed integer: rounded, and limited to the range of an int64.
 func (ctx *Ctx) integer(v *types.Value) int64 {
 	switch v.K {
 	case types.KindInt:
@@ -58,7 +58,7 @@ func (ctx *Ctx) integer(v *types.Value) int64 {
 	return types.ToInt(ctx.Context, v)
 }
 
-// textOf returns the text of v, in the arena if it has none of its own.
+// textOf returns the text of v: v.B if v is a text, else text in the arena.
 func (ctx *Ctx) textOf(v *types.Value) []byte {
 	switch v.K {
 	case types.KindString, types.KindEnum, types.KindSet:
@@ -69,7 +69,7 @@ func (ctx *Ctx) textOf(v *types.Value) []byte {
 	return ctx.keep(types.AppendText(ctx.scratch(), ctx.Context, v))
 }
 
-// shown returns the text of a document as clients receive it, which is counted if it is not the document itself.
+// shown returns a JSON document as clients receive it, without marks (see package types). If that is a copy, its memory is counted.
 func (ctx *Ctx) shown(document []byte) []byte {
 	if !types.JSONMarked(document) || !ctx.fits(len(document)) {
 		return document
@@ -82,14 +82,14 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 	v, err := e.eval(ctx, e, row)
 	if err != nil || v.K == types.KindString || v.K == types.KindNull {
 		if len(v.B) >= meterUnit && err == nil {
-			err = ctx.poll() // whoever reads it takes a while
+			err = ctx.poll() // reading a long text takes time
 		}
 		return v, err
 	}
 	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), nil
 }
 
-// textOfTyped is textOf for a value whose type changes its looks: ZEROFILL, YEAR, FLOAT(M,D), decimals with hidden digits.
+// textOfTyped is textOf for a value whose text depends on its type: ZEROFILL, YEAR, FLOAT(M,D), decimals with more digits than the type's scale.
 func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	switch v.K {
 	case types.KindString, types.KindEnum, types.KindSet:
@@ -100,6 +100,7 @@ func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	return ctx.keep(types.AppendTyped(ctx.scratch(), ctx.Context, v, t))
 }
 
+// textCollation returns the collation that v has as a text.
 func textCollation(v *types.Value) types.CollationID {
 	switch v.K {
 	case types.KindEnum, types.KindSet, types.KindString:
@@ -128,7 +129,7 @@ func (ctx *Ctx) real(e Expr, row []types.Value) (f float64, null bool, err error
 	return ctx.float(&v), false, nil
 }
 
-// Three-valued logic.
+// tri is a truth value of SQL's three-valued logic.
 type tri uint8
 
 const (
@@ -137,7 +138,7 @@ const (
 	triNull
 )
 
-// truth returns v as a condition.
+// truth returns v as a condition. It fails only if the statement has to end.
 func truth(ctx *Ctx, v *types.Value) (tri, error) {
 	switch v.K {
 	case types.KindNull:
@@ -170,7 +171,7 @@ func (t tri) value() types.Value {
 	return types.Null()
 }
 
-// choose is test for IF and CASE, to which a JSON value is the number that it reads as; other conditions compare it with 0.
+// choose is test for IF and CASE. They convert a JSON value to a number; other conditions compare it with 0 as JSON.
 func (ctx *Ctx) choose(e Expr, row []types.Value) (tri, error) {
 	v, err := e.eval(ctx, e, row)
 	if err != nil {

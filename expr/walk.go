@@ -6,21 +6,21 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// volatileFlags are those that make two evaluations within one statement differ, or that must not be skipped.
+// volatileFlags mark expressions whose value may differ between two evaluations in one statement, or whose evaluation must not be skipped.
 const volatileFlags = FlagSession | FlagVolatile | FlagSideEffect | FlagOpaque
 
-// IsConst reports whether e has the same value for all rows and executions with equal parameters: it may hold parameters and
-// constants only. Range bounds are built from such expressions.
+// IsConst reports whether e consists of constants and parameters only, so that it has the same value for all rows and for all executions with
+// equal parameters. Range bounds are built from such expressions.
 func IsConst(e Expr) bool { return e.flags&^(FlagParam|FlagTyped) == 0 }
 
-// IsConstInStatement reports whether e has one value during a statement: NOW(), @@x and parameters are allowed, columns and chance are not.
+// IsConstInStatement reports whether e has one value during a statement: NOW(), @@x and parameters are allowed, columns and RAND() are not.
 func IsConstInStatement(e Expr) bool { return e.flags&(FlagColumn|volatileFlags) == 0 }
 
 // IsDeterministic reports whether two evaluations over the same row within one statement give the same value and
-// leave no trace, so that e may be moved, copied or skipped.
+// have no side effects, so that e may be moved, copied or skipped.
 func IsDeterministic(e Expr) bool { return e.flags&volatileFlags == 0 }
 
-// IsCacheable reports whether a plan that holds e may be shared and used again.
+// IsCacheable reports whether a plan that contains e may be kept in the plan cache.
 func IsCacheable(e Expr) bool { return e.flags&FlagTyped == 0 }
 
 // Walk calls visit for e and everything below it, parents first. visit returns false to skip the arguments of a node.
@@ -43,7 +43,7 @@ func Columns(e Expr, add func(idx int)) {
 	})
 }
 
-// MapColumns returns e with every column position replaced by remap(position). Untouched parts are shared with e.
+// MapColumns returns e with every column position replaced by remap(position). Unchanged parts are shared with e.
 func MapColumns(e Expr, remap func(idx int) int) Expr {
 	return Replace(e, func(n Expr) Expr {
 		if n.kind != kindColumn {
@@ -59,8 +59,8 @@ func MapColumns(e Expr, remap func(idx int) int) Expr {
 	})
 }
 
-// Replace returns e with nodes exchanged for what swap returns; nil keeps a node and goes on below it. A replacement must have the
-// type of what it replaces, because the operators above were compiled for it.
+// Replace returns e with nodes replaced by what swap returns for them, parents first; where swap returns nil it goes on with the arguments.
+// A replacement must have the type of what it replaces, because the operators above were compiled for it. Unchanged parts are shared with e.
 func Replace(e Expr, swap func(Expr) Expr) Expr {
 	if r := swap(e); r != nil {
 		return r
@@ -116,7 +116,7 @@ func JoinAnd(b *BuildContext, conjuncts []Expr) (Expr, error) {
 	return Call(b, "and", conjuncts...)
 }
 
-// Unwrap returns e without the conversions that the binder added and that SQL text doesn't show.
+// Unwrap returns e without the conversions around it that are not in the SQL text.
 func Unwrap(e Expr) Expr {
 	for e.hidden && len(e.args) > 0 {
 		e = e.args[0]
@@ -124,10 +124,10 @@ func Unwrap(e Expr) Expr {
 	return e
 }
 
-// hashLevels is how far below an expression Hash looks, so that hashes of all parts of an expression take time in proportion to its size.
+// hashLevels is how many levels below an expression Hash reads, so that hashing every part of an expression takes time linear in its size.
 const hashLevels = 8
 
-// Hash is the same number for expressions that are Equal, and mostly another one for others: Equal need be asked of few.
+// Hash returns the FNV-1a hash of e's shape, names and constants. Expressions that are Equal have the same hash.
 func Hash(e Expr) uint64 { return hashTo(14695981039346656037, e, hashLevels) }
 
 func hashTo(h uint64, e Expr, levels int) uint64 {
@@ -149,8 +149,8 @@ func hashTo(h uint64, e Expr, levels int) uint64 {
 	return h
 }
 
-// Equal reports whether a and b are the same expression: same shape, types, constants and columns. Expressions with
-// side effects or chance are equal only to themselves.
+// Equal reports whether a and b are the same expression: same shape, types, constants and columns. An expression that is
+// not deterministic is equal only to itself.
 func Equal(a, b Expr) bool {
 	if a == b {
 		return true
@@ -171,7 +171,8 @@ func sameValue(a, b *types.Value) bool {
 	return a.K == b.K && a.N == b.N && a.Scale == b.Scale && a.Coll == b.Coll && bytes.Equal(a.B, b.B)
 }
 
-// Resembles reports whether e may be stored once its parameters have values, as far as can be told without them.
+// Resembles reports whether e is the same expression as stored but for parameters where stored has constants, so that it may be equal to it
+// once they have values. Types are not compared.
 func Resembles(e, stored Expr) bool {
 	if e.kind == kindParam && stored.kind == kindConst {
 		return true

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// EXTRACTVALUE and UPDATEXML read XML with a parser of MySQL's manners rather than with one of the standard's: it is lax (an end tag may have any
-// name, entities stay as they are written), and its messages name tokens and places as MySQL's do.
+// EXTRACTVALUE and UPDATEXML parse XML as MySQL does (strings/xml.cc), not as the standard demands: an end tag may have any name, entities are not
+// expanded, and error messages name tokens and positions as MySQL's do.
 
 type xmlKind uint8
 
@@ -17,21 +17,22 @@ const (
 	xmlText
 )
 
-// xmlNode is a node of a document. Nodes stand in a list in the order of the document, and the first one is the document itself.
+// xmlNode is a node of a document. The nodes are in a slice in document order; node 0 is the document itself. name and text borrow from the
+// document.
 type xmlNode struct {
 	kind   xmlKind
 	parent int32
-	next   int32 // the first node behind this one's descendants
+	next   int32 // the first node behind the descendants of this one
 	name   []byte
-	text   []byte // of text
-	// start and end are where the node is written, with its tags or its name.
+	text   []byte // of xmlText
+	// start and end are the byte positions of the node in the document, including its tags or its name.
 	start, end int
 }
 
-// xmlNodesMax bounds the nodes of a document; their numbers are 32-bit integers.
+// xmlNodesMax bounds the nodes of a document, whose numbers are 32-bit integers.
 const xmlNodesMax = math.MaxInt32 / 2
 
-// xmlNodeBytes is what a node takes.
+// xmlNodeBytes estimates the memory of a node.
 const xmlNodeBytes = 96
 
 type xmlToken uint8
@@ -43,23 +44,23 @@ const (
 	xmlComment
 	xmlCData
 	xmlUnknown
-	xmlChar // one of the characters with a meaning, which is the token's text
+	xmlChar // a single character of ?</>=!, which is the token's text
 )
 
-// xmlParser reads a document.
+// xmlParser parses a document.
 type xmlParser struct {
 	s     []byte
 	at    int
 	nodes []xmlNode
-	open  []int32 // the nodes that are not closed yet, the document first
-	text  []byte  // of the token read last
-	begin int     // where it begins
-	fault string
-	grow  func(nodes int) error // nil counts nothing
-	err   error
+	open  []int32               // nodes that are not closed yet, the document first
+	text  []byte                // of the last token
+	begin int                   // position of the last token
+	fault string                // the syntax error
+	grow  func(nodes int) error // counts memory for more nodes; may be nil
+	err   error                 // from grow
 }
 
-// parseXML returns the nodes of a document, or why it is none. err is the statement's end.
+// parseXML returns the nodes of a document, or in fault why it is not well formed. err is what grow returned.
 func parseXML(s []byte, grow func(nodes int) error) (nodes []xmlNode, fault string, err error) {
 	p := &xmlParser{s: s, grow: grow}
 	p.nodes = append(p.nodes, xmlNode{end: len(s)})
@@ -88,6 +89,7 @@ func parseXML(s []byte, grow func(nodes int) error) (nodes []xmlNode, fault stri
 	return p.nodes, "", p.err
 }
 
+// enter opens a node within the innermost open one and returns its number.
 func (p *xmlParser) enter(kind xmlKind, name []byte, start int) int32 {
 	if len(p.nodes) >= xmlNodesMax {
 		p.fault = "too many nodes"
@@ -102,7 +104,7 @@ func (p *xmlParser) enter(kind xmlKind, name []byte, start int) int32 {
 	return n
 }
 
-// leave closes the innermost node. name is that of the end tag.
+// leave closes the innermost open node. name is that of the end tag, for the message if there is none.
 func (p *xmlParser) leave(name []byte) bool {
 	if len(p.open) == 1 {
 		p.fault = fmt.Sprintf("'</%s>' unexpected (END-OF-INPUT wanted)", name)
@@ -114,7 +116,7 @@ func (p *xmlParser) leave(name []byte) bool {
 	return true
 }
 
-// value adds a text, which is written from start to end.
+// value adds a text node, which in the document is from start to end.
 func (p *xmlParser) value(start, end int, text []byte) {
 	if start == end {
 		return
@@ -126,7 +128,7 @@ func (p *xmlParser) value(start, end int, text []byte) {
 	}
 }
 
-// scan reads a token.
+// scan reads the next token: its text is in p.text, its position in p.begin.
 func (p *xmlParser) scan() xmlToken {
 	for p.at < len(p.s) && (p.s[p.at] == ' ' || p.s[p.at] == '\t' || p.s[p.at] == '\r' || p.s[p.at] == '\n') {
 		p.at++
@@ -184,7 +186,7 @@ func xmlNameByte(c byte, first bool) bool {
 
 func (p *xmlParser) isChar(t xmlToken, c byte) bool { return t == xmlChar && p.text[0] == c }
 
-// unexpected ends reading at a token.
+// unexpected sets the syntax error for a token that is not the wanted one.
 func (p *xmlParser) unexpected(t xmlToken, wanted string) {
 	name := map[xmlToken]string{xmlEOF: "END-OF-INPUT", xmlString: "STRING", xmlIdent: "IDENT", xmlComment: "COMMENT", xmlCData: "CDATA",
 		xmlUnknown: "unknown token"}[t]
@@ -194,7 +196,7 @@ func (p *xmlParser) unexpected(t xmlToken, wanted string) {
 	p.fault = name + " unexpected (" + wanted + " wanted)"
 }
 
-// markup reads what begins with <: a tag, a comment, CDATA, a declaration or an instruction.
+// markup parses what begins with <: a tag, a comment, CDATA, a declaration or a processing instruction.
 func (p *xmlParser) markup() {
 	start := p.at
 	switch t := p.scan(); t {
@@ -243,7 +245,7 @@ func (p *xmlParser) markup() {
 		p.unexpected(t, "'>'")
 		return
 	}
-	if p.nodes[node].end > 0 { // it has no content, and ends here
+	if p.nodes[node].end > 0 { // it is closed already, because it has no content: the > belongs to it
 		p.nodes[node].end = p.at
 	}
 }
@@ -265,7 +267,7 @@ func (p *xmlParser) endTag() {
 	p.nodes[node].end = p.at
 }
 
-// attributes reads what stands in a tag, and returns the token behind.
+// attributes parses the attributes of a tag and returns the token behind them.
 func (p *xmlParser) attributes(declaration bool) xmlToken {
 	for {
 		t := p.scan()

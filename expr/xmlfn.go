@@ -6,10 +6,10 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// xmlTable is the functions over XML. Their paths are XPath 1.0 as far as MySQL has it (xpathparse.go); what they read they read in UTF-8.
+// xmlTable has the XML functions. Their paths are MySQL's subset of XPath 1.0 (xpathparse.go). They convert their arguments to UTF-8.
 var xmlTable = map[string]function{"extractvalue": {2, 2, 0, buildXML(evalExtractValue)}, "updatexml": {3, 3, 0, buildXML(evalUpdateXML)}}
 
-// xpathVariables begins a path's reference to a variable of the session.
+// xpathVariables is the first character of a user variable in a path: $@name.
 const xpathVariables = '$'
 
 func buildXML(eval evalFunc) func(*BuildContext, *Node) error {
@@ -45,14 +45,15 @@ func buildXML(eval evalFunc) func(*BuildContext, *Node) error {
 	}
 }
 
-// xmlMatch is what a path yields in a document.
+// xmlMatch is the result of a path in a document.
 type xmlMatch struct {
 	env  *xpathEnv
-	text []byte // of the document
+	text []byte // the document
 	out  xpathValue
 }
 
-// match evaluates the first two arguments; ok is false for NULL, and with a warning for a document that is none.
+// match parses the first argument and evaluates the path in the second. ok is false if one is NULL, and with warning 1525 if the document is not
+// well formed.
 func (ctx *Ctx) match(n *Node, row []types.Value) (m xmlMatch, ok bool, err error) {
 	v, err := ctx.textUTF8(n.args[0], row)
 	if err != nil || v.IsNull() {
@@ -89,7 +90,7 @@ func (ctx *Ctx) match(n *Node, row []types.Value) (m xmlMatch, ok bool, err erro
 	return m, m.env.err == nil, m.env.err
 }
 
-// xpathEnv gives paths the statement's collation, conversions, variables and interrupt.
+// xpathEnv returns the environment of paths in doc: collation, conversions, user variables and interrupt of the statement.
 func (ctx *Ctx) xpathEnv(coll types.CollationID, doc []xmlNode) *xpathEnv {
 	utf8 := types.DefaultCollation.Charset()
 	if !types.SameBytes(coll.Charset(), utf8) {
@@ -127,7 +128,7 @@ func (ctx *Ctx) xpathEnv(coll types.CollationID, doc []xmlNode) *xpathEnv {
 	}
 }
 
-// evalExtractValue is EXTRACTVALUE(xml, path): the texts within what the path finds, parted by blanks.
+// evalExtractValue is EXTRACTVALUE(xml, path): the texts of the nodes that the path finds, separated by spaces.
 func evalExtractValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	m, ok, err := ctx.match(n, row)
 	if !ok {
@@ -140,14 +141,14 @@ func evalExtractValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	return ctx.fromUTF8(n, ctx.owned(text)), nil
 }
 
-// evalUpdateXML is UPDATEXML(xml, path, new): the document with new in the place of the one node that the path finds. If it finds none or
-// several, nothing changes.
+// evalUpdateXML is UPDATEXML(xml, path, new): the document with the node that the path finds replaced by new. If it finds none or
+// several, it is the document unchanged.
 func evalUpdateXML(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	by, err := ctx.textUTF8(n.args[2], row)
 	if err != nil || by.IsNull() {
 		return types.Null(), err
 	}
-	replacement := append([]byte(nil), by.B...) // the arena's, which what follows uses, too
+	replacement := append([]byte(nil), by.B...) // a copy, because the arena is used again
 	m, ok, err := ctx.match(n, row)
 	if !ok || m.out.kind != xpathNodes {
 		return types.Null(), err

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// xpathKind is what an XPath expression is known to yield before it runs.
+// xpathKind is the static type of an XPath expression. That of a variable is xpathText, although its value may be a number.
 type xpathKind uint8
 
 const (
@@ -18,37 +18,37 @@ const (
 	xpathText
 )
 
-// xpathValue is what one yields. Text and numbers may be NULL, as where a variable of the session is.
+// xpathValue is the value of an XPath expression. Unlike in the standard, a value may be NULL, as a user variable may.
 type xpathValue struct {
 	kind  xpathKind
 	null  bool
-	nodes []int32 // in the order of the document
-	num   float64 // of numbers, and 1 or 0 for truth values
+	nodes []int32 // of xpathNodes, in document order
+	num   float64 // of xpathNumber; of xpathBool 1 or 0
 	text  []byte
 }
 
-// xpathEnv is what the evaluation of an expression needs from outside.
+// xpathEnv is what the evaluation of an expression depends on.
 type xpathEnv struct {
 	doc []xmlNode
-	// order orders texts by the collation.
+	// order compares texts by the collation.
 	order func(a, b []byte) int
-	// toNumber reads a text as MySQL does in numeric context, with its warnings.
+	// toNumber converts a text to a number as MySQL does, with its warnings.
 	toNumber func(text []byte) float64
-	number   func(dst []byte, f float64) []byte // writes one
-	variable func(name string) (text []byte, number float64, numeric, null bool)
-	divided  func() // a division by zero
-	length   func(s []byte) int
-	sub      func(s []byte, from, n int) []byte // characters
+	number   func(dst []byte, f float64) []byte                                  // appends the text of f
+	variable func(name string) (text []byte, number float64, numeric, null bool) // value of a user variable
+	divided  func()                                                              // raises the warning for a division by zero
+	length   func(s []byte) int                                                  // in characters
+	sub      func(s []byte, from, n int) []byte                                  // n characters from number from on, which counts from 1
 	poll     func() error
 
 	err   error
 	steps int
 }
 
-// xpathPollSteps is how many nodes are looked at between two looks at the interrupt.
+// xpathPollSteps is how many nodes are visited between two polls of the interrupt.
 const xpathPollSteps = 1 << 10
 
-// step counts a node that is looked at; false ends the evaluation.
+// step counts a visited node and polls. It returns false if the evaluation has to end.
 func (e *xpathEnv) step() bool {
 	if e.steps++; e.steps%xpathPollSteps == 0 && e.err == nil && e.poll != nil {
 		e.err = e.poll()
@@ -56,11 +56,11 @@ func (e *xpathEnv) step() bool {
 	return e.err == nil
 }
 
-// xpathContext is the node that an expression is evaluated for, and its place among those of its step.
+// xpathContext is the context node of an evaluation.
 type xpathContext struct {
 	*xpathEnv
 	node           int32
-	position, last int
+	position, last int // results of position() and last()
 }
 
 type xpathExpr struct {
@@ -68,10 +68,10 @@ type xpathExpr struct {
 	eval func(c *xpathContext) xpathValue
 }
 
-// texts calls visit for the texts that are children of the nodes of a set, in the order of the document.
+// texts calls visit, until that returns false, for the texts that are children of the given nodes, in document order.
 func (e *xpathEnv) texts(nodes []int32, visit func(text []byte) bool) {
 	for i := 0; i < len(nodes); {
-		// A run of nodes that lie within one another is visited at once: their texts interleave.
+		// Nodes within one another are visited together, because their texts interleave.
 		last := e.doc[nodes[i]].next
 		in := map[int32]bool{nodes[i]: true}
 		k := i + 1
@@ -91,7 +91,7 @@ func (e *xpathEnv) texts(nodes []int32, visit func(text []byte) bool) {
 	}
 }
 
-// asText is a value as a text: of a set of nodes all their texts, parted by blanks.
+// asText returns v as a text: for nodes, all their texts separated by spaces. ok is false for NULL.
 func (e *xpathEnv) asText(v xpathValue) ([]byte, bool) {
 	if v.null {
 		return nil, false
@@ -144,7 +144,7 @@ func boolXPath(b bool) xpathValue {
 	return v
 }
 
-// compareXPath compares two scalars: as numbers if one of them is.
+// compareScalars compares two values that are not nodes, as numbers unless both are texts.
 func (e *xpathEnv) compareScalars(op string, a, b xpathValue) xpathValue {
 	if a.null || b.null {
 		return xpathValue{kind: xpathBool, null: true}
@@ -181,10 +181,10 @@ func holds(op string, order int) bool {
 	return order >= 0
 }
 
-// mirrored is the operator for exchanged sides.
+// mirrored has the operators for exchanged operands.
 var mirrored = map[string]string{"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// compareXPath builds a comparison: of a set of nodes it is true if it is for one of their texts.
+// compareXPath returns a comparison. With nodes on one side, it is true if it is true for one of their texts.
 func compareXPath(op string, a, b xpathExpr) xpathExpr {
 	if b.kind == xpathNodes {
 		a, b, op = b, a, mirrored[op]
@@ -232,12 +232,12 @@ func arithXPath(op string, a, b xpathExpr) xpathExpr {
 	}}
 }
 
-// xpathFunctions are the functions that MySQL's XPath has, with the least and the largest number of arguments.
+// xpathFunctions are the functions of MySQL's XPath.
 var xpathFunctions = map[string]struct {
-	least, most int
+	least, most int // number of arguments
 	kind        xpathKind
-	nodes       bool // its argument has to be a set of nodes
-	place       bool // it needs a node that it is evaluated for, if it has no argument
+	nodes       bool // its argument has to be nodes
+	place       bool // without an argument, it is only allowed in a condition
 	eval        func(c *xpathContext, args []xpathExpr) xpathValue
 }{
 	"true":  {0, 0, xpathBool, false, false, func(*xpathContext, []xpathExpr) xpathValue { return boolXPath(true) }},
@@ -309,7 +309,7 @@ var xpathFunctions = map[string]struct {
 	}},
 }
 
-// contains looks for a part of a text by the collation: a place where as many characters compare equal.
+// contains reports whether text has, somewhere, as many characters as part that compare equal to it by the collation.
 func (e *xpathEnv) contains(text, part []byte) bool {
 	n := e.length(part)
 	for from := 1; from <= e.length(text)-n+1; from++ {
@@ -337,15 +337,15 @@ func roundedXPath(round func(float64) float64) func(*xpathContext, []xpathExpr) 
 	}
 }
 
-// xpathStep is a step of a path: an axis, a name and conditions.
+// xpathStep is a step of a path: an axis, a node test and predicates.
 type xpathStep struct {
 	axis  string
 	name  []byte // nil for *
-	self  bool   // the node test is of a kind, such as text(), which in MySQL leaves the nodes of the step before
+	self  bool   // the node test is text() or another of xpathTests, with which in MySQL the step has no effect
 	conds []xpathExpr
 }
 
-// follow takes a step from each of the nodes, and returns where it leads, in the order of the document.
+// follow returns the nodes that the step finds from each of the given ones, in document order.
 func (s *xpathStep) follow(c *xpathContext, from []int32) []int32 {
 	if s.self {
 		return from
@@ -376,7 +376,7 @@ func (s *xpathStep) follow(c *xpathContext, from []int32) []int32 {
 	return out
 }
 
-// filterXPath keeps the nodes that a condition is true for, or whose place it names.
+// filterXPath returns the nodes for which cond is true or, if it is a number, whose position it is.
 func filterXPath(c *xpathContext, nodes []int32, cond xpathExpr) []int32 {
 	var kept []int32
 	for i, n := range nodes {
@@ -398,7 +398,7 @@ func filterXPath(c *xpathContext, nodes []int32, cond xpathExpr) []int32 {
 	return kept
 }
 
-// along visits the elements, or attributes, that an axis leads to.
+// along calls visit for the nodes on the step's axis from n: elements, or attributes for the attribute axis.
 func (s *xpathStep) along(c *xpathContext, n int32, visit func(int32)) {
 	doc := c.doc
 	switch s.axis {
@@ -438,7 +438,7 @@ func (s *xpathStep) along(c *xpathContext, n int32, visit func(int32)) {
 	}
 }
 
-// pathXPath is a path from the document on, or from the node at hand.
+// pathXPath returns a path: from the document if absolute, else from the context node.
 func pathXPath(absolute bool, steps []xpathStep) xpathExpr {
 	return xpathExpr{xpathNodes, func(c *xpathContext) xpathValue {
 		nodes := []int32{c.node}

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// xpathDepthMax bounds parentheses and conditions within one another.
+// xpathDepthMax bounds the nesting of parentheses, arguments and predicates.
 const xpathDepthMax = 200
 
-// xpathShownMax is how much of the text an error shows, as MySQL's does.
+// xpathShownMax is how many bytes of the expression an error shows, as in MySQL.
 const xpathShownMax = 32
 
-// xpathParser reads an XPath expression by MySQL's grammar.
+// xpathParser is a recursive-descent parser of XPath expressions by MySQL's grammar (sql/item_xmlfunc.cc).
 type xpathParser struct {
 	s      string
-	at     int // behind the token at hand
-	begin  int // of the token at hand
-	token  string
-	name   bool // the token is a name
-	inside int  // conditions around: position() and last() mean something
+	at     int    // position behind the current token
+	begin  int    // position of the current token
+	token  string // the current token, "" at the end
+	name   bool   // the token is a name
+	inside int    // number of predicates around, in which position() and last() are allowed
 	depth  int
-	fault  string
+	fault  string // the error message
 }
 
-// parseXPath returns an expression, or MySQL's message about it.
+// parseXPath returns the expression s, or in fault MySQL's error message.
 func parseXPath(s string) (e xpathExpr, fault string) {
 	p := &xpathParser{s: s}
 	p.next()
@@ -34,9 +34,10 @@ func parseXPath(s string) (e xpathExpr, fault string) {
 	return e, p.fault
 }
 
-// fail notes that the token at hand is wrong.
+// fail sets the error for an unexpected current token.
 func (p *xpathParser) fail() { p.failWith("XPATH syntax error: ", p.begin) }
 
+// failWith sets the error, unless there is one already, and goes to the end of the expression.
 func (p *xpathParser) failWith(message string, at int) {
 	if p.fault == "" {
 		rest := p.s[at:]
@@ -49,7 +50,7 @@ func (p *xpathParser) failWith(message string, at int) {
 	p.at, p.begin = len(p.s), len(p.s)
 }
 
-// next reads a token.
+// next reads the next token.
 func (p *xpathParser) next() {
 	for p.at < len(p.s) && strings.IndexByte(" \t\r\n", p.s[p.at]) >= 0 {
 		p.at++
@@ -129,7 +130,7 @@ func (p *xpathParser) and() xpathExpr {
 	return e
 }
 
-// xpathComparisons are the operators of the two levels that compare.
+// xpathComparisons are the comparison operators by level of precedence, the lowest first.
 var xpathComparisons = [][]string{{"=", "!="}, {"<", "<=", ">", ">="}}
 
 func (p *xpathParser) comparison(level int) xpathExpr {
@@ -207,7 +208,7 @@ func (p *xpathParser) union() xpathExpr {
 	return e
 }
 
-// path is a location path, or an expression that is none.
+// path parses a location path, or a literal, variable, function or expression in parentheses.
 func (p *xpathParser) path() xpathExpr {
 	switch c := firstByte(p.token); {
 	case p.accept("("):
@@ -239,7 +240,7 @@ func firstByte(s string) byte {
 	return s[0]
 }
 
-// followedBy reports whether the next token is the given one.
+// followedBy reports whether token follows the current one.
 func (p *xpathParser) followedBy(token string) bool {
 	return strings.HasPrefix(strings.TrimLeft(p.s[p.at:], " \t\r\n"), token)
 }
@@ -281,7 +282,7 @@ func (p *xpathParser) function() xpathExpr {
 	return xpathExpr{f.kind, func(c *xpathContext) xpathValue { return f.eval(c, args) }}
 }
 
-// location is a path of steps.
+// location parses a location path.
 func (p *xpathParser) location() xpathExpr {
 	absolute := false
 	var steps []xpathStep
@@ -311,11 +312,11 @@ func (p *xpathParser) beginsStep() bool {
 	return p.name || p.is("*") || p.is("@") || p.is(".") || p.is("..")
 }
 
-// xpathAxes are the axes that MySQL's grammar has. Those that lead beside a node lead nowhere there.
+// xpathAxes are the axes of MySQL's grammar. As in MySQL, along finds nothing on following, preceding, their sibling forms and namespace.
 var xpathAxes = []string{"ancestor", "ancestor-or-self", "attribute", "child", "descendant", "descendant-or-self", "following", "following-sibling",
 	"namespace", "parent", "preceding", "preceding-sibling", "self"}
 
-// xpathTests are the tests of a node's kind.
+// xpathTests are the node tests that look like functions.
 var xpathTests = []string{"comment", "node", "processing-instruction", "text"}
 
 func (p *xpathParser) step() xpathStep {
