@@ -32,7 +32,7 @@ func (t *router) commit(o *Owner, r *kvapi.CommitRequest) (clock.Timestamp, erro
 	node, epoch := t.peer.Identity()
 	checks, asOf := t.peer.Relied(o, r.Mutations)
 	plan := commit.Plan{Start: start, Mutations: r.Mutations, Checks: checks, Counters: r.Counters, AsOf: asOf,
-		OnePhase: !r.NoOnePhase, Async: !r.NoAsync, Patience: readPatience, Own: cloned, Node: node, NodeEpoch: epoch}
+		OnePhase: !r.NoOnePhase, Async: !r.NoAsync, Patience: readPatience, Own: cloned, Node: node, NodeEpoch: epoch, Limits: &t.peer.Limits().Commit}
 	cache := t.c.regions.Load()
 	d := drivers.Get().(*driver)
 	d.t = t

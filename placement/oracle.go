@@ -15,13 +15,9 @@ type MarkStore interface {
 	SaveMark(mark clock.Timestamp) error
 }
 
-// Windows of the mark. It lies windowMax ahead when it is extended, and that
-// happens once less than windowMin is left, so that no caller of Next waits for
+// windowDefault is how far ahead the mark lies when it is extended. That happens once less than half of it is left, so that no caller of Next waits for
 // a sync while the load is steady.
-const (
-	windowMax = 3 * time.Second
-	windowMin = windowMax / 2
-)
+const windowDefault = 3 * time.Second
 
 // OracleOptions describe where a new oracle starts.
 type OracleOptions struct {
@@ -32,11 +28,14 @@ type OracleOptions struct {
 	// NowMillis reads the wall clock; nil takes clock.NowMillis.
 	NowMillis func() int64
 	Store     MarkStore
+	// Window is how far ahead the mark lies when it is extended; zero means 3 s.
+	Window time.Duration
 }
 
 // Oracle issues timestamps. It is safe for concurrent use.
 type Oracle struct {
 	nowMillis func() int64
+	window    int64 // milliseconds
 
 	mu    sync.Mutex
 	store MarkStore       // guarded by mu
@@ -56,14 +55,18 @@ func NewOracle(o OracleOptions) (*Oracle, error) {
 	if o.NowMillis == nil {
 		o.NowMillis = clock.NowMillis
 	}
+	if o.Window == 0 {
+		o.Window = windowDefault
+	}
+	window := max(o.Window.Milliseconds(), 2)
 	last := max(o.Mark, o.CommitMax)
 	if now := clock.Make(o.NowMillis(), 0); now > last {
 		last = now
 	}
-	if last >= clock.MaxTimestamp-clock.Make(int64(windowMax/time.Millisecond), 0) {
+	if last >= clock.MaxTimestamp-clock.Make(window, 0) {
 		return nil, fmt.Errorf("%w: the data directory says %d", ErrExhausted, uint64(last))
 	}
-	return &Oracle{nowMillis: o.NowMillis, store: o.Store, last: last, mark: o.Mark}, nil
+	return &Oracle{nowMillis: o.NowMillis, window: window, store: o.Store, last: last, mark: o.Mark}, nil
 }
 
 // Last returns the highest timestamp issued, or the start if none was.
@@ -93,11 +96,11 @@ func (o *Oracle) advance() clock.Timestamp {
 // extended returns the mark to save with ts, or zero while the window is wide
 // enough. The caller holds mu.
 func (o *Oracle) extended(ts clock.Timestamp) clock.Timestamp {
-	if ts < o.mark && o.mark.PhysicalMillis()-ts.PhysicalMillis() >= int64(windowMin/time.Millisecond) {
+	if ts < o.mark && o.mark.PhysicalMillis()-ts.PhysicalMillis() >= o.window/2 {
 		return 0
 	}
 	o.marks++
-	return clock.Make(ts.PhysicalMillis()+int64(windowMax/time.Millisecond), 0)
+	return clock.Make(ts.PhysicalMillis()+o.window, 0)
 }
 
 // Next issues one timestamp. It may wait for the mark to be saved.

@@ -14,14 +14,10 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Ticks and bounds of raft. A tick is TickInterval.
+// Ticks of raft, each TickInterval.
 const (
-	heartbeatTicks      = 2
-	electionTicks       = 10
-	messageBytesMax     = 1 << 20
-	messagesMax         = 256
-	messagesBytesMax    = 16 << 20
-	uncommittedBytesMax = 64 << 20
+	heartbeatTicks = 2
+	electionTicks  = 10
 )
 
 // Group is one replica of a region, as a pure core: it has no goroutine, clock or socket, and only reads from a Disk. Its driver calls one
@@ -38,6 +34,7 @@ type Group struct {
 	region  *kvapi.Region
 	peer    uint64
 	log     *groupLog
+	limits  *Limits
 	node    *raft.RawNode
 	applied applyState
 	// hard is the newest hard state that raft has asked to store, written the one that was. If only the commit index is new, it is written with
@@ -50,9 +47,9 @@ type Group struct {
 	lead      uint64 // the peer that leads, 0 if it is not known
 }
 
-// OpenGroup returns the replica of a region that a store has on disk.
-func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logger) (*Group, error) {
-	g := &Group{region: region}
+// OpenGroup returns the replica of a region that a store has on disk. No limit is zero, and none is changed.
+func OpenGroup(disk Disk, region *kvapi.Region, store uint64, limits *Limits, logger *slog.Logger) (*Group, error) {
+	g := &Group{region: region, limits: limits}
 	if p, here := region.On(store); here {
 		g.peer = p.ID
 	}
@@ -86,9 +83,9 @@ func OpenGroup(disk Disk, region *kvapi.Region, store uint64, logger *slog.Logge
 }
 
 // NewGroup returns a replica without state, which waits for a snapshot.
-func NewGroup(disk Disk, region kvapi.RegionID, peer uint64, logger *slog.Logger) (*Group, error) {
+func NewGroup(disk Disk, region kvapi.RegionID, peer uint64, limits *Limits, logger *slog.Logger) (*Group, error) {
 	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft}
-	g := &Group{region: r, peer: peer, log: emptyLog(disk, r)}
+	g := &Group{region: r, peer: peer, limits: limits, log: emptyLog(disk, r)}
 	return g, g.start(logger)
 }
 
@@ -98,11 +95,12 @@ func (g *Group) start(logger *slog.Logger) (err error) {
 	hard := g.log.hard
 	g.setHard(&g.hard, hard.GetTerm(), hard.GetVote(), hard.GetCommit())
 	g.setHard(&g.written, hard.GetTerm(), hard.GetVote(), hard.GetCommit())
+	l := g.limits
 	g.node, err = raft.NewRawNode(&raft.Config{
 		ID: g.peer, ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks, Storage: g.log, Applied: g.applied.index,
-		AsyncStorageWrites: true, MaxSizePerMsg: messageBytesMax, MaxCommittedSizePerReady: messagesBytesMax,
-		MaxUncommittedEntriesSize: uncommittedBytesMax,
-		MaxInflightMsgs:           messagesMax, MaxInflightBytes: messagesBytesMax, CheckQuorum: true, PreVote: true,
+		AsyncStorageWrites: true, MaxSizePerMsg: min(l.MessageBytes, l.MessagesBytes), MaxCommittedSizePerReady: l.MessagesBytes,
+		MaxUncommittedEntriesSize: l.UncommittedBytes,
+		MaxInflightMsgs:           l.Messages, MaxInflightBytes: l.MessagesBytes, CheckQuorum: true, PreVote: true,
 		DisableProposalForwarding: true, StepDownOnRemoval: true, Logger: raftLogger{logger, g.region.ID},
 	})
 	if err != nil {
@@ -456,7 +454,7 @@ func (g *Group) Applied(a *Apply, region *kvapi.Region, gcPoint clock.Timestamp)
 	g.applied.index, g.applied.term = last.Index, last.Term
 	g.log.applied = g.applied
 	g.deliver(a.message.GetResponses())
-	g.log.trim(g.applied.index)
+	g.log.trim(g.applied.index, g.limits.CacheBytes)
 }
 
 // Truncation is a part of the log that can be deleted: Write adds the deletion to a logged batch, which need not be synced, before Truncated is

@@ -8,13 +8,8 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Bounds of a group of proposals, which is one entry.
-const (
-	groupProposalsMax = 256
-	groupBytesMax     = 4 << 20
-	// entryBytesMin is the size of an entry without commands, about.
-	entryBytesMin = 32
-)
+// entryBytesMin is the size of an entry without commands, about.
+const entryBytesMin = 32
 
 // errNotLed refuses a proposal to a region that is not led here; nothing happened.
 var errNotLed error = &kvapi.EpochError{}
@@ -63,13 +58,13 @@ func (l *line) join(n *place) (leads bool) {
 }
 
 // take takes a group off the queue.
-func (l *line) take() (head *place) {
+func (l *line) take(most *Limits) (head *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	head = l.head
 	last, n, bytes := head, 1, head.p.Size()
-	for !head.p.Alone() && last.next != nil && !last.next.p.Alone() && n < groupProposalsMax {
-		if bytes += last.next.p.Size(); bytes > groupBytesMax {
+	for !head.p.Alone() && last.next != nil && !last.next.p.Alone() && n < most.GroupProposals {
+		if bytes += last.next.p.Size(); bytes > most.GroupBytes {
 			break
 		}
 		last = last.next
@@ -114,7 +109,7 @@ func (m *member) Do(p Proposal) error {
 
 // lead runs one group, of which the leader is the first.
 func (m *member) lead(leader *place) {
-	head := m.line.take()
+	head := m.line.take(&m.s.o.Limits)
 	assert.That(head == leader, "replica: the leader is first in line")
 	if err := m.propose(head); err != nil {
 		for n := head; n != nil; n = n.next {

@@ -9,10 +9,6 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// cacheBytesMax bounds the bytes of applied entries that a group keeps in memory, for followers that are a little behind. Entries that are not
-// applied yet are all kept; since one entry is in flight at a time they are few.
-const cacheBytesMax = 256 << 10
-
 // Disk is what a group reads its records from: the engine, or a model of it.
 type Disk interface {
 	// Get returns a copy of the value of an engine key.
@@ -127,9 +123,9 @@ func (l *groupLog) append(entries []*raftpb.Entry) {
 	l.last, l.lastTerm = last.GetIndex(), last.GetTerm()
 }
 
-// trim drops entries from memory that are applied.
-func (l *groupLog) trim(applied uint64) {
-	for l.bytes > cacheBytesMax && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
+// trim drops entries from memory that are applied, beyond so many bytes.
+func (l *groupLog) trim(applied uint64, most int) {
+	for l.bytes > most && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
 		l.bytes -= len(l.cache[0].GetData())
 		l.cache[0] = nil
 		l.cache = l.cache[1:]

@@ -13,16 +13,6 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-const (
-	// applyBytesMax bounds a batch of applications.
-	applyBytesMax = 4 << 20
-	// keepEntries, and about keepBytes, of a log are kept for peers that are behind. Peers further behind get a snapshot.
-	keepEntries = 64 << 10
-	keepBytes   = 64 << 20
-	// heardMax bounds the bytes of messages that a group takes while it syncs; further ones are dropped.
-	heardMax = 32 << 20
-)
-
 func beUint64(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 
 // member is a replica of this store together with its driver. A goroutine that has something for the group becomes its driver if there is
@@ -301,7 +291,7 @@ func (m *member) apply(a *Apply, out *applied) error {
 			done = append(done, d)
 		}
 		last := i == len(a.Entries)-1
-		if !last && b.Len() < applyBytesMax && (len(done) == 0 || done[len(done)-1].right == nil && done[len(done)-1].changed == nil) {
+		if !last && b.Len() < m.s.o.Limits.ApplyBytes && (len(done) == 0 || done[len(done)-1].right == nil && done[len(done)-1].changed == nil) {
 			continue
 		}
 		m.core.WriteApplied(b, c, out.gcPoint)
@@ -488,15 +478,16 @@ func halves(r *kvapi.Region, c *Split) (left, right *kvapi.Region) {
 
 // truncate truncates the log as far as possible, if it has that many entries or bytes. It returns the bytes that are left.
 func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
+	limits := &m.s.o.Limits
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.core.log
 	if m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes {
 		return 0, nil
 	}
-	keep := uint64(keepEntries)
-	if l.held > keepBytes {
-		keep = keep * keepBytes / uint64(l.held)
+	keep := limits.KeepEntries
+	if l.held > limits.KeepBytes {
+		keep = keep * uint64(limits.KeepBytes) / uint64(l.held)
 	}
 	t, err := m.core.Truncate(1, keep)
 	if err != nil || t == nil {

@@ -66,7 +66,7 @@ func (s *Set) Receive(from uint64, region kvapi.RegionID, message []byte) error 
 	s.learn(msg.From(), from)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped || m.heard > heardMax {
+	if m.stopped || m.heard > s.o.Limits.HeardBytes {
 		return nil
 	}
 	switch m.core.Judge(msg) {

@@ -19,12 +19,8 @@ import (
 )
 
 const (
-	// truncateInterval is how often logs are truncated that have truncateEntries or truncateBytes.
+	// truncateInterval is how often logs are looked at that may be truncated.
 	truncateInterval = time.Second
-	truncateEntries  = 1024
-	truncateBytes    = 4 << 20
-	// heldBytesMax: a log of this size that cannot be truncated, because its changes are not in tables yet, makes the engine flush.
-	heldBytesMax = 256 << 20
 	// startsMax is how many groups are started concurrently, so that they share syncs.
 	startsMax = 16
 )
@@ -36,6 +32,7 @@ type Options struct {
 	Timestamps Timestamps
 	Store      uint64 // the id of this store
 	Logger     *slog.Logger
+	Limits     Limits
 	// Transport sends messages to other stores; nil if there are none.
 	Transport Transport
 	// LeaderChanged, which may be nil, is called when the known leader of a region changes. It must not block, nor call the set.
@@ -91,6 +88,7 @@ type Set struct {
 
 // New returns a set without a replica, and starts its goroutines.
 func New(o Options) *Set {
+	o.Limits.EnsureDefaults()
 	s := &Set{o: o, stop: make(chan struct{}), disk: disk{o.Engine}, log: logBatch, strangers: map[kvapi.RegionID]stranger{},
 		tombstones: map[kvapi.RegionID]uint64{}, arriving: map[kvapi.RegionID]*kvapi.Region{}, leaving: map[kvapi.RegionID]*kvapi.Region{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -164,7 +162,7 @@ func (s *Set) Load() error {
 }
 
 func (s *Set) open(r *kvapi.Region) (*member, error) {
-	core, err := OpenGroup(s.disk, r, s.o.Store, s.o.Logger)
+	core, err := OpenGroup(s.disk, r, s.o.Store, &s.o.Limits, s.o.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -440,12 +438,12 @@ func (s *Set) keeper() {
 			if s.failed.Load() {
 				return
 			}
-			held, err := m.truncate(truncateEntries, truncateBytes)
+			held, err := m.truncate(s.o.Limits.TruncateEntries, s.o.Limits.TruncateBytes)
 			if err != nil {
 				s.fail(err)
 				return
 			}
-			flush = flush || held >= heldBytesMax
+			flush = flush || held >= s.o.Limits.HeldBytes
 		}
 		if flush {
 			if err := s.o.Engine.Flush(); err != nil {

@@ -23,8 +23,7 @@ const (
 	frameHead  = 1
 	framePairs = 2
 	frameEnd   = 3
-	// frameBytes is the approximate size of a frame, frameBytesMax the largest that a receiver takes.
-	frameBytes    = 256 << 10
+	// frameBytesMax is the largest frame that a receiver takes.
 	frameBytesMax = 80 << 20 // enough for a row of 64 MiB
 	// snapshotsMax is how many snapshots a store sends at a time. Others are tried again later.
 	snapshotsMax = 4
@@ -170,7 +169,7 @@ func (s *Set) stream(id kvapi.RegionID, from, store uint64, want SnapshotRequest
 	err = writeFrame(w, frameHead, h.encode())
 	pairs := uint64(0)
 	if err == nil {
-		pairs, err = writeSpans(w, it, Spans(h.region))
+		pairs, err = writeSpans(w, it, Spans(h.region), s.o.Limits.FrameBytes)
 	}
 	if err == nil {
 		err = writeFrame(w, frameEnd, codec.AppendUint(nil, pairs))
@@ -225,8 +224,8 @@ func ReadState(it *engine.Iter, id kvapi.RegionID) (r *kvapi.Region, index uint6
 	return r, s.index, s.gcPoint, err
 }
 
-// writeSpans writes the pairs of the spans, in frames.
-func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan) (pairs uint64, err error) {
+// writeSpans writes the pairs of the spans, in frames of about that size.
+func writeSpans(w io.Writer, it *engine.Iter, spans []EngineSpan, frameBytes int) (pairs uint64, err error) {
 	b := make([]byte, 0, frameBytes+frameBytes/4)
 	for _, span := range spans {
 		it.SetBounds(span.Lower, span.Upper)
@@ -276,7 +275,7 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 	}
 	defer s.drivers.Done()
 	began := clock.Mono()
-	r = bufio.NewReaderSize(r, frameBytes)
+	r = bufio.NewReaderSize(r, s.o.Limits.FrameBytes)
 	kind, content, err := readFrame(r)
 	if err != nil {
 		return err
@@ -299,7 +298,7 @@ func (s *Set) ReceiveSnapshot(from uint64, region kvapi.RegionID, r io.Reader) (
 		}
 	}()
 	s.learn(in.from, from)
-	if err := in.read(s.o.Engine, r); err != nil {
+	if err := in.read(s.o.Engine, r, s.o.Limits.TableBytes); err != nil {
 		return err
 	}
 	if m == nil {
@@ -394,16 +393,16 @@ func (s *Set) newcomer(in *incoming) (*member, error) {
 		// There is a vote but no descriptor: the split that makes the region has to be applied again first (L3).
 		return nil, fmt.Errorf("%w: region %d has a raft state and no descriptor on store %d: %w", ErrSnapshot, in.region.ID, s.o.Store, errors.Join(err, kvapi.ErrCorrupt))
 	}
-	core, err := NewGroup(s.disk, in.region.ID, in.to, s.o.Logger)
+	core, err := NewGroup(s.disk, in.region.ID, in.to, &s.o.Limits, s.o.Logger)
 	if err != nil {
 		return nil, err
 	}
 	return &member{s: s, core: core, started: make(chan struct{})}, nil
 }
 
-// read reads the frames after the head, and writes their pairs into tables.
-func (in *incoming) read(e *engine.Engine, r io.Reader) error {
-	w := tableWriter{e: e, in: in, span: -1}
+// read reads the frames after the head, and writes their pairs into tables of about that size.
+func (in *incoming) read(e *engine.Engine, r io.Reader, tableBytes int64) error {
+	w := tableWriter{e: e, in: in, bytes: tableBytes, span: -1}
 	for {
 		kind, content, err := readFrame(r)
 		if err != nil {
@@ -436,17 +435,15 @@ func (in *incoming) read(e *engine.Engine, r io.Reader) error {
 	}
 }
 
-// tableBytes is the approximate size of the tables of a snapshot.
-const tableBytes = 64 << 20
-
 // tableWriter writes the pairs of a snapshot, which ascend, into tables. Engine.Ingest deletes the old content of the last span. The table of any
 // other span begins with a range deletion of its old content, so such a span has a single table.
 type tableWriter struct {
-	e    *engine.Engine
-	in   *incoming
-	span int // that the table is for
-	t    *engine.Table
-	last []byte
+	e     *engine.Engine
+	in    *incoming
+	bytes int64 // approximate size of a table
+	span  int   // that the table is for
+	t     *engine.Table
+	last  []byte
 }
 
 func (w *tableWriter) set(key, value []byte) error {
@@ -464,7 +461,7 @@ func (w *tableWriter) set(key, value []byte) error {
 	if err := w.advance(at); err != nil {
 		return err
 	}
-	if w.t == nil || at == len(now)-1 && w.t.Bytes() >= tableBytes {
+	if w.t == nil || at == len(now)-1 && w.t.Bytes() >= w.bytes {
 		if err := w.begin(); err != nil {
 			return err
 		}

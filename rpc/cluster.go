@@ -18,6 +18,9 @@ func (p *Peer) Clustered() bool { return p.s.Cluster() != nil }
 // Identity returns the id of the store, and its incarnation: a number that grows at each start.
 func (p *Peer) Identity() (node, epoch uint64) { return p.s.ID(), p.s.Incarnation() }
 
+// Limits is store.Store.Limits.
+func (p *Peer) Limits() *store.Limits { return p.s.Limits() }
+
 // SteppedDown is store.Store.SteppedDown.
 func (p *Peer) SteppedDown() bool { return p.s.SteppedDown() }
 

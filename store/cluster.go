@@ -346,7 +346,7 @@ func (c *Cluster) Applied(at replica.Position, commands []replica.Command) {
 				m := &cmd.Mutations[i]
 				c.record(m.Key, m.Value, cmd.TS, m.Kind == kvapi.MutationDelete, number)
 				if m.Shadow != kvapi.ShadowNone || m.Kind == kvapi.MutationDelete {
-					r.garbage.add(m.Key, cmd.TS)
+					r.garbage.add(m.Key, cmd.TS, c.s.o.Limits.GarbageBytes)
 				}
 				r.written.Add(int64(len(m.Key) + len(m.Value) + keys.VersionExtra))
 			}
@@ -390,7 +390,7 @@ func (c *Cluster) recordEnded(r *clusterRegion, cmd *replica.Commit, number uint
 		n++
 		c.record(key, l.row.Value, cmd.TS, l.row.Delete || l.row.dropped, number)
 		c.s.frontiers.raiseKey(key)
-		r.garbage.add(key, cmd.TS)
+		r.garbage.add(key, cmd.TS, c.s.o.Limits.GarbageBytes)
 		r.written.Add(int64(len(key) + len(l.row.Value) + keys.VersionExtra))
 		p.unlock(key, cmd.Start)
 	}

@@ -19,11 +19,8 @@ import (
 
 // Bounds of the collector of regions with logs.
 const (
-	garbageBytesMax   = 16 << 20 // memory of the keys that a region remembers; a scan has to find further ones
-	garbageKeyBytes   = 48       // memory that a key takes besides its bytes
-	garbageLocksMax   = 1024     // locks resolved at a time
-	garbageRoundsMax  = 16       // how often a round asks whether a transaction has ended; the next round asks again
-	garbageRecordsMax = 4096     // transaction records deleted at a time
+	garbageKeyBytes  = 48 // memory that a key takes besides its bytes
+	garbageRoundsMax = 16 // how often a round asks whether a transaction has ended; the next round asks again
 )
 
 // garbage is what a region has to delete once its GC point allows it. The leader moves the point in three steps: first transactions that
@@ -43,11 +40,11 @@ type garbageKey struct {
 	ts  clock.Timestamp
 }
 
-// add notes that a commit has made an older version of a key garbage, or has deleted it.
-func (g *garbage) add(key []byte, ts clock.Timestamp) {
+// add notes that a commit has made an older version of a key garbage, or has deleted it, unless the keys would take more than so many bytes.
+func (g *garbage) add(key []byte, ts clock.Timestamp, most int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.bytes+len(key)+garbageKeyBytes > garbageBytesMax {
+	if g.bytes+len(key)+garbageKeyBytes > most {
 		if g.since == 0 || ts < g.since {
 			g.since = ts
 		}
@@ -274,7 +271,7 @@ func (c *Cluster) settleBelow(point clock.Timestamp) (done bool, err error) {
 	}
 	for _, r := range *c.regions.Load() {
 		for {
-			locks := r.pending.Load().locksBelow(point, garbageLocksMax, commit.Describe)
+			locks := r.pending.Load().locksBelow(point, c.s.o.Limits.GarbageLocks, commit.Describe)
 			if len(locks) == 0 {
 				break
 			}
@@ -509,7 +506,7 @@ func (c *Cluster) deleteRecords(r *clusterRegion, point clock.Timestamp) error {
 			defer func() { err = errors.Join(err, it.Close()) }()
 			n := 0
 			for ok := it.First(); ok; ok = it.Next() {
-				if n++; n > garbageRecordsMax {
+				if n++; n > c.s.o.Limits.GarbageRecords {
 					next = bytes.Clone(it.Key())
 					break
 				}

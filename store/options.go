@@ -9,6 +9,7 @@ import (
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/replica"
+	"github.com/pandodb/pando/txn/commit"
 )
 
 // Defaults and limits of Options.
@@ -73,6 +74,34 @@ type Options struct {
 	Join bool
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
+	Limits    Limits
+}
+
+// Limits are those of a store in a cluster. They decide about speed and memory, never about an answer: tests draw small ones from a seed (testkit.Small).
+// Zero fields take defaults. The tags are the least that makes sense.
+type Limits struct {
+	Replica replica.Limits
+	Commit  commit.Limits
+	// TimestampWindow is how far ahead the mark of timestamps lies when it is extended; zero means package placement's.
+	TimestampWindow time.Duration `least:"10ms" most:"3s"`
+	// GarbageBytes bounds the memory of the keys that a region remembers; a scan has to find further ones: 16 MiB.
+	GarbageBytes int `least:"1"`
+	// GarbageLocks are resolved, and GarbageRecords (of transactions) deleted at a time: 1024 and 4096.
+	GarbageLocks   int `least:"1"`
+	GarbageRecords int `least:"1"`
+}
+
+func (l *Limits) ensureDefaults() {
+	l.Replica.EnsureDefaults()
+	l.Commit.EnsureDefaults()
+	for _, f := range []struct {
+		field *int
+		value int
+	}{{&l.GarbageBytes, 16 << 20}, {&l.GarbageLocks, 1024}, {&l.GarbageRecords, 4096}} {
+		if *f.field == 0 {
+			*f.field = f.value
+		}
+	}
 }
 
 // EnsureDefaults fills in what is zero.
@@ -113,6 +142,7 @@ func (o *Options) EnsureDefaults() {
 	if o.NowMillis == nil {
 		o.NowMillis = clock.NowMillis
 	}
+	o.Limits.ensureDefaults()
 }
 
 // Validate reports everything that is wrong with the options at once.

@@ -121,7 +121,7 @@ func (s *Store) startCluster() (*Cluster, error) {
 	}
 	c.meta = m
 	c.set = replica.New(replica.Options{Engine: s.engine, Machine: machine{Cluster: c, meta: m}, Timestamps: tso{s}, Store: s.ident.storeID,
-		Transport: s.o.Transport, LeaderChanged: c.leaderChanged, Logger: s.o.Logger, Fail: s.failCopy})
+		Transport: s.o.Transport, LeaderChanged: c.leaderChanged, Logger: s.o.Logger, Limits: s.o.Limits.Replica, Fail: s.failCopy})
 	m.set = c.set
 	c.Lead(c.set)
 	err = c.set.Load()
@@ -209,7 +209,7 @@ func (s *Store) recoverCluster() error {
 func (s *Store) startClock(c *Cluster) (err error) {
 	var mark clock.Timestamp
 	c.meta.view(func(m *meta.State) { mark = m.Mark() })
-	if s.oracle, err = placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: c.meta}); err != nil {
+	if s.oracle, err = placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: c.meta, Window: s.o.Limits.TimestampWindow}); err != nil {
 		return err
 	}
 	start := uint64(s.oracle.Last())

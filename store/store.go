@@ -188,7 +188,7 @@ func (s *Store) startOracle() error {
 		}
 		mark = max(mark, clock.Timestamp(binary.BigEndian.Uint64(b)))
 	}
-	oracle, err := placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: markStore{s.engine}})
+	oracle, err := placement.NewOracle(placement.OracleOptions{Mark: mark, NowMillis: s.o.NowMillis, Store: markStore{s.engine}, Window: s.o.Limits.TimestampWindow})
 	if err != nil {
 		return err
 	}
@@ -226,6 +226,9 @@ func (s *Store) Incarnation() uint64 { return s.incarnation.Load() }
 
 // ID is the store's id in its cluster.
 func (s *Store) ID() uint64 { return s.ident.storeID }
+
+// Limits returns the store's limits, which do not change.
+func (s *Store) Limits() *Limits { return &s.o.Limits }
 
 // SetRelaxed switches relaxed durability on or off; see Options.Relaxed. When
 // it goes off, what was committed before is synced first.

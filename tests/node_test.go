@@ -66,6 +66,7 @@ type node struct {
 	args       []string
 	program    string // empty for binary
 	clock      string // file that says how wrong the clock is, for a program that can have a wrong one
+	limits     string // JSON of store.Limits, for a program that takes them from limitsEnv
 	enter      string // file of a cgroup that the process puts itself into; empty for none
 	cmd        *exec.Cmd
 	mysql      string // host:port
@@ -112,14 +113,14 @@ func (n *node) launch() error {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, n.binary()}, args...)...)
 	}
 	if n.clock != "" {
-		cmd.Env = append(os.Environ(), clockEnv+"="+n.clock)
+		cmd.Env = append(os.Environ(), clockEnv+"="+n.clock, limitsEnv+"="+n.limits)
 	}
 	cmd.Dir = n.dir
 	return n.launchAs(cmd)
 }
 
-// clockEnv names, for a program with a clock that can be wrong, the file that says by how many seconds it is.
-const clockEnv = "WRONG_CLOCK" // settings begin with PANDO_
+// clockEnv names, for a program with a clock that can be wrong, the file that says by how many seconds it is; limitsEnv has limits of the store.
+const clockEnv, limitsEnv = "WRONG_CLOCK", "STORE_LIMITS" // settings begin with PANDO_
 
 // binary is the node's program.
 func (n *node) binary() string {

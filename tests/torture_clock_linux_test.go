@@ -1,9 +1,13 @@
 package tests
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/store"
 )
 
 // hour is by how many seconds a clock is wrong, this way or that.
@@ -68,11 +72,25 @@ func (x *torture) tellsTime(n *node, seconds int) {
 	}
 }
 
+// limitsStream and those after it draw the limits of the nodes.
+const limitsStream = 100
+
 // regionBytes is from which size on a region is split: so small that there are many, and splits all the time.
 const regionBytes = 16 << 10
 
-// wrongClock gives a node that is about to be started a clock that can be wrong, and small regions.
+// wrongClock gives a node that is about to be started a clock that can be wrong, small regions, and in every other run limits of its own: with a log of three
+// entries, snapshots in frames of one row and commits of one key a request, what else takes hours of load happens all the time.
 func (x *torture) wrongClock(i int, n *node) {
+	if x.small {
+		var limits store.Limits
+		testkit.Small(testkit.Rand(x.seed, limitsStream+uint64(i)), &limits)
+		text, err := json.Marshal(limits)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		x.t.Logf("limits of node %d: %s", i+1, text)
+		n.limits = string(text)
+	}
 	n.program, n.clock = other(x.t, wrongClock), filepath.Join(x.dir, fmt.Sprint("clock", i+1))
 	n.setClock(0)
 	for _, name := range []string{"--region-max-size", "--region-table-size"} {

@@ -44,6 +44,9 @@ type torture struct {
 	disks []*badfs.FS // of the nodes, if they can misbehave
 	// counts is how often what has happened, over all runs.
 	counts map[string]int
+	// small: the nodes have limits that are drawn from the seed.
+	seed  uint64
+	small bool
 }
 
 // misfortunes are all of them. What happens to the gateway is the worst, and comes most often.
@@ -294,7 +297,7 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		t.Fatal(err)
 	}
 	var a *arena
-	x := &torture{t: t, dir: dir, rng: testkit.Rand(seed, 1), counts: counts}
+	x := &torture{t: t, dir: dir, rng: testkit.Rand(seed, 1), counts: counts, seed: seed, small: seed%2 == 1}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			_ = os.RemoveAll(dir) // what is left of it harms nobody
@@ -317,6 +320,9 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 		t.Fatal("nothing would happen: TORTURE_KINDS is a part of no name")
 	}
 	a = newArenaOf(t, nodes, x.wrongClock, dirs...)
+	if x.small != strings.Contains(a.nodes[0].logText(), "given limits") {
+		t.Fatal("the program does not take limits")
+	}
 	x.arena, x.books = a, a.startBooks(2)
 	x.w = a.startWitnesses(seed, witnessLevels[x.rng.IntN(len(witnessLevels))])
 	x.progress()

@@ -241,15 +241,21 @@ func same(t *testing.T, ns *clusterkit.Nodes) {
 
 // TestHistories runs clients beside crashes, power losses, partitions, clocks that jump by hours and splits, and checks what they saw.
 func TestHistories(t *testing.T) {
-	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "bank": check.NewBank(historyKeys, balance)} {
+	for name, seen := range map[string]*check.Recorder{"list-append": check.NewLists(), "list-append with small limits": check.NewLists(),
+		"bank": check.NewBank(historyKeys, balance)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for elections and leases
 			seed := testkit.Seed(t)
 			rng := testkit.Rand(seed, 1)
+			var limits store.Limits
+			if strings.HasSuffix(name, "small limits") {
+				testkit.Small(testkit.Rand(seed, 2), &limits)
+				t.Logf("limits %+v", limits)
+			}
 			clocks := &wrongClocks{}
 			ns := startWith(t, 3, clusterkit.NodesOptions{Tune: func(o *store.Options) {
 				clocks.tune(o)
-				o.RegionBytesMax, o.SampleInterval = historyRegion, 50*time.Millisecond
+				o.RegionBytesMax, o.SampleInterval, o.Limits = historyRegion, 50*time.Millisecond, limits
 			}}, "k2", "k4")
 			h := &history{t: t, ns: ns, seen: seen, clients: map[*store.Store]*client{}}
 			h.begin(rng)

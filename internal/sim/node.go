@@ -87,7 +87,9 @@ func (n *node) open() {
 		if p, here := r.On(uint64(n.id + 1)); err == nil && fault == nil && gone != 0 && (!here || p.ID <= gone) {
 			n.destroy(r, gone)
 		} else if err == nil {
-			n.group, err = replica.OpenGroup(n.disk, r, uint64(n.id+1), quiet)
+			log := n.logDisk()
+			n.group, err = replica.OpenGroup(log, r, uint64(n.id+1), &n.w.o.Limits, quiet)
+			log.open = true
 		}
 		if err != nil || fault != nil {
 			n.w.fail("store %d does not open: %v %v", n.id, err, fault)
@@ -102,6 +104,23 @@ func (n *node) open() {
 	n.checkPromise()
 	n.tick()
 	n.pump()
+}
+
+// logDisk is the disk as a group reads it.
+type logDisk struct {
+	*disk
+	open   bool // the group reads nothing but single entries from here on
+	tables bool // they are read as tables have them, which may lack them
+}
+
+func (n *node) logDisk() *logDisk { return &logDisk{disk: n.disk, tables: !n.w.o.Rules.ReadsWritten} }
+
+// Get implements replica.Disk.
+func (d *logDisk) Get(key []byte) ([]byte, bool, error) {
+	if d.open && d.tables {
+		return d.Flushed(key)
+	}
+	return d.disk.Get(key)
 }
 
 // reset forgets what is in memory.
@@ -478,7 +497,9 @@ func (n *node) receive(s *snapshot) bool {
 		return false
 	case n.group == nil:
 		n.reset()
-		group, err := replica.NewGroup(n.disk, region, s.to, quiet)
+		log := n.logDisk()
+		log.open = true
+		group, err := replica.NewGroup(log, region, s.to, &n.w.o.Limits, quiet)
 		if err != nil {
 			n.w.fail("store %d: %v", n.id, err)
 			return false
@@ -653,7 +674,7 @@ func (n *node) truncate() {
 		n.disk.lie = true
 		defer func() { n.disk.lie = false }()
 	}
-	t, err := n.group.Truncate(truncateFrom, keepEntries)
+	t, err := n.group.Truncate(n.w.o.Limits.TruncateEntries, n.w.o.Limits.KeepEntries)
 	if err != nil {
 		n.w.fail("store %d: truncate: %v", n.id, err)
 		return

@@ -17,7 +17,11 @@ func runWorld(t *testing.T, o Options) (fault string, digest uint64, counts Coun
 	return fault, digest, counts
 }
 
-const stepsPerSeed = 8000
+const (
+	stepsPerSeed = 8000
+	// smallStream draws the limits of a world.
+	smallStream = 2
+)
 
 // TestSeeds runs worlds of one, three, four and five stores, and looks that what it is about has happened in them.
 func TestSeeds(t *testing.T) {
@@ -29,6 +33,9 @@ func TestSeeds(t *testing.T) {
 	var sum Counts
 	for i := range uint64(n) {
 		o := Options{Seed: base + i, Stores: []int{4, 3, 5, 1}[i%4], Steps: stepsPerSeed, Rules: AllRules()}
+		if i%8 >= 4 {
+			testkit.Small(testkit.Rand(o.Seed, smallStream), &o.Limits)
+		}
 		fault, _, c := runWorld(t, o)
 		if fault != "" {
 			t.Fatalf("%d stores, %s", o.Stores, fault)
@@ -55,6 +62,24 @@ func TestRepeatable(t *testing.T) {
 	if _, other, _ := runWorld(t, o); other == first {
 		t.Fatal("another seed gave the same run")
 	}
+}
+
+// TestSmallLimitsCanary: a fault of what is done only if a limit is met is not found while limits are the product's, and is as soon as they are small.
+func TestSmallLimitsCanary(t *testing.T) {
+	rules := AllRules()
+	rules.ReadsWritten = false
+	for i := range uint64(20) {
+		o := Options{Seed: 1000 + i, Stores: 3, Steps: stepsPerSeed, Rules: rules}
+		if fault, _, _ := runWorld(t, o); fault != "" {
+			t.Fatalf("found without small limits: %s", fault)
+		}
+		testkit.Small(testkit.Rand(o.Seed, smallStream), &o.Limits)
+		if fault, _, _ := runWorld(t, o); fault != "" {
+			t.Logf("seed %d of 20: %.200s", i, fault)
+			return
+		}
+	}
+	t.Error("no seed found it")
 }
 
 // TestCanaries: without a rule there is a fault (D2).

@@ -20,14 +20,14 @@ import (
 const (
 	region = kvapi.RegionID(7)
 	// tickEvery, and the delays of network and disk, are in virtual time.
-	tickEvery    = 200 * time.Millisecond
-	delayMax     = 60 * time.Millisecond
-	writeMax     = 5 * time.Millisecond
-	syncMax      = 40 * time.Millisecond
-	traceKept    = 60
+	tickEvery = 200 * time.Millisecond
+	delayMax  = 60 * time.Millisecond
+	writeMax  = 5 * time.Millisecond
+	syncMax   = 40 * time.Millisecond
+	traceKept = 60
+	// truncateFrom and keepEntries are limits where a run has none: few entries of a log are kept for followers, so that there are snapshots.
 	truncateFrom = 3
-	// keepEntries of a log are kept for followers: few, so that there are snapshots.
-	keepEntries = 12
+	keepEntries  = 12
 	// snapshotMax is how long one is on its way, ingestMax how long it takes from the barrier to its being put in.
 	snapshotMax = 300 * time.Millisecond
 	ingestMax   = 200 * time.Millisecond
@@ -53,11 +53,12 @@ type Rules struct {
 	LeaseWaited       bool // a new leader serves once the lease of the one before is over, or that has said that it serves no more
 	ServiceSaid       bool // who serves has said so before
 	StopsFirst        bool // who says that it serves no more does not
+	ReadsWritten      bool // an entry that is not in memory any more is read as it was written, whether or not it is in tables
 }
 
 // AllRules is how the product drives groups.
 func AllRules() Rules {
-	return Rules{true, true, true, true, true, true, true, true, true, true}
+	return Rules{true, true, true, true, true, true, true, true, true, true, true}
 }
 
 // Options say what a run is.
@@ -66,6 +67,8 @@ type Options struct {
 	Stores int // of which those after the first three have a copy only later
 	Steps  int // events until the world is healed
 	Rules  Rules
+	// Limits are the groups'. Zero fields are the product's, but for those of the log's length.
+	Limits replica.Limits
 }
 
 // event is something that happens at a time; those of the same time in the order in which they were made.
@@ -125,7 +128,7 @@ func RunCounted(o Options) (fault string, digest uint64, counts Counts) {
 	w := run(o)
 	w.counts.Acked = len(w.acked)
 	if w.fault != "" {
-		return fmt.Sprintf("seed %d: %s\n%s", o.Seed, w.fault, strings.Join(w.trace, "\n")), w.hash, w.counts
+		return fmt.Sprintf("seed %d, %+v: %s\n%s", o.Seed, o.Limits, w.fault, strings.Join(w.trace, "\n")), w.hash, w.counts
 	}
 	return "", w.hash, w.counts
 }
@@ -140,6 +143,13 @@ func Run(o Options) (fault string, digest uint64) {
 const membersFirst = 3
 
 func run(o Options) *World {
+	if o.Limits.TruncateEntries == 0 {
+		o.Limits.TruncateEntries = truncateFrom
+	}
+	if o.Limits.KeepEntries == 0 {
+		o.Limits.KeepEntries = keepEntries
+	}
+	o.Limits.EnsureDefaults()
 	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), cut: map[[2]int]bool{}, applied: map[uint64][]byte{}, acked: map[uint64]bool{},
 		changed: map[uint64]bool{}, peers: map[uint64]int{}, nextPeer: 200, promised: map[uint64][2]uint64{}}
 	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 2}}
@@ -167,7 +177,8 @@ func run(o Options) *World {
 	for w.events < o.Steps && w.step() {
 	}
 	w.after(0, w.heal)
-	for w.events < 2*o.Steps && w.step() {
+	// Where messages are small and overtake each other, it takes many until a store that is behind has caught up.
+	for (w.events < 2*o.Steps || w.events < 10*o.Steps && !w.even()) && w.step() {
 	}
 	w.verdict()
 	return w
@@ -409,21 +420,37 @@ func (w *World) heal() {
 	}
 }
 
+// first returns the store that has applied most.
+func (w *World) first() (first *node) {
+	for _, n := range w.stores {
+		if n.group != nil && (first == nil || n.group.AppliedIndex() > first.group.AppliedIndex()) {
+			first = n
+		}
+	}
+	return first
+}
+
+// even reports whether all members have applied the same.
+func (w *World) even() bool {
+	first := w.first()
+	return first != nil && !slices.ContainsFunc(first.group.Region().Peers, func(p kvapi.Peer) bool {
+		n := w.stores[p.Store-1]
+		return n.group == nil || n.group.AppliedIndex() < first.group.AppliedIndex()
+	})
+}
+
 // verdict judges the end.
 func (w *World) verdict() {
 	if w.fault != "" {
 		return
 	}
-	var first *node
 	for _, n := range w.stores {
-		switch {
-		case !n.up:
+		if !n.up {
 			w.fail("store %d is down at the end", n.id)
 			return
-		case n.group != nil && (first == nil || n.group.AppliedIndex() > first.group.AppliedIndex()):
-			first = n
 		}
 	}
+	first := w.first()
 	w.compare(first)
 	done := map[uint64]bool{}
 	for index, content := range w.applied {

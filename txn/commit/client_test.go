@@ -260,7 +260,7 @@ func (c *client) write() {
 		}
 		return
 	}
-	c.plan = Plan{Start: w.oracle(), OnePhase: w.chance(80), Async: w.chance(70), Patience: time.Hour}
+	c.plan = Plan{Start: w.oracle(), OnePhase: w.chance(80), Async: w.chance(70), Patience: time.Hour, Limits: &w.limits}
 	if w.chance(30) {
 		c.plan.Patience = 0
 	}

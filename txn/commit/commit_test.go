@@ -28,8 +28,11 @@ func TestSimulation(t *testing.T) {
 	for n := range worlds {
 		w := newWorld(testkit.Rand(seed, uint64(n)), rules{})
 		w.bank = n%3 == 0
+		if n%2 == 1 {
+			w.small(seed, n)
+		}
 		if err := simulate(w); err != nil {
-			t.Fatalf("world %d: %v", n, err)
+			t.Fatalf("world %d, %+v: %v", n, w.limits, err)
 		}
 		for p, k := range w.paths {
 			paths[p] += k
@@ -44,6 +47,29 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("path %v has committed %d times only", Path(p), k)
 		}
 	}
+}
+
+// small draws limits, from numbers of their own: what else happens in a world is the same without.
+func (w *world) small(seed uint64, n int) {
+	testkit.Small(testkit.Rand(seed, uint64(n)+1<<32), &w.limits)
+}
+
+// TestSmallLimitsCanary: a fault of commits that take several requests to a region is noticed with small limits alone.
+func TestSmallLimitsCanary(t *testing.T) {
+	seed := testkit.Seed(t)
+	for n := range worldsMax {
+		world := func() *world { return newWorld(testkit.Rand(seed, uint64(n)), rules{onePart: true}) }
+		if err := simulate(world()); err != nil {
+			t.Fatalf("world %d, without small limits: %v", n, err)
+		}
+		w := world()
+		w.small(seed, n)
+		if err := simulate(w); err != nil {
+			t.Logf("world %d: %v", n, err)
+			return
+		}
+	}
+	t.Fatalf("not noticed in %d worlds", worldsMax)
 }
 
 // TestCanaries breaks a rule at a time: the simulation must notice.

@@ -10,14 +10,8 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// Limits of a coordinator.
+// Bounds of a coordinator.
 const (
-	// onePhaseBytesMax bounds a commit of one phase, which is one entry of a log; requestBytesMax a request of several phases.
-	onePhaseBytesMax = 4 << 20
-	requestBytesMax  = 1 << 20
-	// asyncKeysMax and asyncKeyBytesMax bound what a primary's lock lists.
-	asyncKeysMax     = 256
-	asyncKeyBytesMax = 4 << 10
 	// sendsMax is how often an unanswered request is sent, and movesMax how often regions may change during a commit.
 	sendsMax = 8
 	movesMax = 64
@@ -50,6 +44,8 @@ type Plan struct {
 	// Own, which may be nil, returns a deep copy of the mutations. It is called before a commit of several phases, which goes on after
 	// StepDone, when the client may reuse its memory.
 	Own func([]kvapi.Mutation) []kvapi.Mutation
+	// Limits, which may be nil, are the coordinator's; none of them is zero.
+	Limits *Limits
 }
 
 // Coordinator commits one transaction. Its methods are called one at a time and return what is to be done next; each step but StepDone is
@@ -94,6 +90,9 @@ func New(plan Plan) *Coordinator {
 
 // Reset reuses a coordinator for another plan; with an empty plan it only drops references. No step of the earlier commit may be in use any more.
 func (c *Coordinator) Reset(plan Plan) {
+	if plan.Limits == nil {
+		plan.Limits = &defaultLimits
+	}
 	*c = Coordinator{plan: plan, ttl: ttlMillis}
 }
 
@@ -120,7 +119,7 @@ func (c *Coordinator) route(regions []*kvapi.Region) {
 		keyBytes += len(c.plan.Mutations[i].Key)
 		size += len(c.plan.Mutations[i].Value)
 	}
-	one := len(c.batches) == 1 && keyBytes+size <= onePhaseBytesMax
+	one := len(c.batches) == 1 && keyBytes+size <= c.plan.Limits.OnePhaseBytes
 	for i := range c.plan.Counters {
 		one = one && c.batches[0].region.Contains(c.plan.Counters[i].Key)
 	}
@@ -133,7 +132,7 @@ func (c *Coordinator) route(regions []*kvapi.Region) {
 		c.batches = c.group(regions, c.plan.Mutations, c.plan.Checks)
 	}
 	switch {
-	case c.plan.Async && len(c.plan.Checks) == 0 && len(c.plan.Mutations) <= asyncKeysMax && keyBytes <= asyncKeyBytesMax:
+	case c.plan.Async && len(c.plan.Checks) == 0 && len(c.plan.Mutations) <= c.plan.Limits.AsyncKeys && keyBytes <= c.plan.Limits.AsyncKeyBytes:
 		c.path = Async
 	default:
 		c.path = TwoPhase

@@ -33,6 +33,7 @@ type rules struct {
 	groupBlind      bool // an entry's changes do not see each other
 	trustOld        bool // a key is taken for unchanged since a moment before it changed
 	momentLate      bool // the moment at which keys were as they were read is that of the commit
+	onePart         bool // of a transaction's requests to lock keys of a region only the first does anything
 }
 
 const (
@@ -80,6 +81,7 @@ type simRegion struct {
 type world struct {
 	rng     *rand.Rand
 	rules   rules
+	limits  Limits // of coordinators
 	ms      int64
 	logical uint32
 	last    clock.Timestamp
@@ -116,7 +118,7 @@ type simRead struct {
 
 func newWorld(rng *rand.Rand, r rules) *world {
 	w := &world{rng: rng, rules: r, ms: 1_000_000, versions: map[string][]simVersion{}, deposed: map[string][]simVersion{},
-		locks: map[string]*mvcc.Lock{}, records: map[string]mvcc.Record{}, marks: map[string]simMark{},
+		limits: defaultLimits, locks: map[string]*mvcc.Lock{}, records: map[string]mvcc.Record{}, marks: map[string]simMark{},
 		recorded: 1, changed: map[string]uint64{}}
 	bounds := []string{"", simKey(2), simKey(4), ""}
 	for i := range bounds[1:] {
@@ -332,6 +334,12 @@ func (w *world) assemble(r *simRegion) {
 			r.queue = append(r.queue, m)
 			continue
 		}
+		if q, is := m.request.(*kvapi.PrewriteRequest); is && w.rules.onePart {
+			if l := w.otherPart(r, q); l != nil {
+				m.reply(kvapi.PrewriteResult{Least: l.Least}, nil)
+				continue
+			}
+		}
 		m.change, m.result, m.err = Evaluate(simState{w, r}, m.request)
 		if m.err != nil || m.change.Kind == Nothing {
 			m.reply(m.result, m.err)
@@ -349,6 +357,20 @@ func (w *world) assemble(r *simRegion) {
 		r.stage = 1
 	}
 	w.later(func() { w.advance(r) })
+}
+
+// otherPart returns a lock that another request of a transaction has taken in the region, nil if there is none.
+func (w *world) otherPart(r *simRegion, q *kvapi.PrewriteRequest) (other *mvcc.Lock) {
+	for key, l := range w.locks {
+		if !r.Contains([]byte(key)) || l.Start != q.Start {
+			continue
+		}
+		if slices.ContainsFunc(q.Mutations, func(m kvapi.Mutation) bool { return string(m.Key) == key }) {
+			return nil // it is a repetition
+		}
+		other = l
+	}
+	return other
 }
 
 func changed(c *Change) (keys [][]byte) {

@@ -166,7 +166,7 @@ func (c *Coordinator) split(batches []*batch) (out []*batch) {
 	for _, b := range batches {
 		for {
 			size, n := 0, 0
-			for n < len(b.mutations) && (n == 0 || size+len(b.mutations[n].Key)+len(b.mutations[n].Value) <= requestBytesMax) {
+			for n < len(b.mutations) && (n == 0 || size+len(b.mutations[n].Key)+len(b.mutations[n].Value) <= c.plan.Limits.RequestBytes) {
 				size += len(b.mutations[n].Key) + len(b.mutations[n].Value)
 				n++
 			}
