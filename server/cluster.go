@@ -188,6 +188,12 @@ func (n *Node) openCluster() error {
 			gateway, _, _, _ := n.store.Role()
 			return gateway
 		},
+		Alive: func(node uint64) (incarnation uint64, alive bool) {
+			if t := n.transport(); t != nil {
+				return t.Alive(node)
+			}
+			return 0, false
+		},
 		Call: func(ctx context.Context, node uint64, kind byte, payload []byte) ([]byte, error) {
 			if t := n.transport(); t != nil {
 				return t.Call(ctx, node, kind, payload)

@@ -486,6 +486,39 @@ func endsRefused(t testing.TB, n *node, sentence string) {
 	}
 }
 
+// TestCopyStartedTwice: a copy of a node's directory that is started while the node runs ends with a sentence and leaves the node as it was, although other nodes
+// than the gateway have heard of neither.
+func TestCopyStartedTwice(t *testing.T) {
+	c := growNode(t)
+	c.grow(3)
+	n := c.nodes[1]
+	s, ok := n.clusterStatus()
+	if !ok || s.Cluster.Role == "gateway" {
+		t.Fatalf("%+v", s)
+	}
+	starts := c.startsOf(n, s.Cluster.Store)
+	twin := &node{t: t, dir: t.TempDir(), args: slices.Clone(n.args)}
+	twin.args[1] = clusterAddress(t)
+	t.Cleanup(twin.kill)
+	if err := os.CopyFS(twin.dir, os.DirFS(n.dir)); err != nil {
+		t.Fatal(err)
+	}
+	b := c.startBooks(2)
+	if err := twin.launch(); err != nil {
+		t.Fatal(err)
+	}
+	<-twin.logDrained // it ends by itself, or the test never does
+	if code := twin.stop(); code == 0 || !strings.Contains(twin.logText(), "must not be started; delete this copy") {
+		t.Errorf("a copy of a running node's directory has ended with code %d:\n%s", code, lastPart(twin.logText()))
+	}
+	c.settle()
+	if now := c.startsOf(n, s.Cluster.Store); now != starts || strings.Contains(n.logText(), "refuses") {
+		t.Errorf("the node was started %d times, and counts as started %d times:\n%s", starts, now, lastPart(n.logText()))
+	}
+	b.progress()
+	b.finish()
+}
+
 // TestRemoveNode: a dead node's copies go to a spare once it is removed, and it ends with a sentence when it comes back. So does a spare that is removed while it
 // is alive, and an older copy of a directory.
 func TestRemoveNode(t *testing.T) {

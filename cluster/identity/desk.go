@@ -49,6 +49,8 @@ type Options struct {
 	Leader func() uint64
 	// Call asks another node.
 	Call func(ctx context.Context, node uint64, kind byte, payload []byte) ([]byte, error)
+	// Alive reports whether another node speaks with this one, and in which incarnation.
+	Alive func(node uint64) (incarnation uint64, alive bool)
 	// Now is the cluster's time, above every timestamp of before.
 	Now func() (clock.Timestamp, error)
 	// Saved are the members that the directory remembers, for as long as there is no state.
@@ -387,6 +389,11 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 		return fmt.Errorf("node %d has not joined the cluster", st.ID)
 	case old.Incarnation == st.Incarnation && old.Address == st.Address && old.Stage != meta.Joining && old.Oldest == st.Oldest && old.Newest == st.Newest:
 		return nil
+	}
+	// Who speaks with the leader itself was met there (transport.meet). A copy of a living node's directory was refused there, and may have found a node that hears
+	// neither; if its start counted, everybody would refuse the living one (I6).
+	if incarnation, alive := d.o.Alive(st.ID); hops > 0 && alive && incarnation < st.Incarnation {
+		return fmt.Errorf("%snode %d is alive in another process: either its data directory was copied and started twice, or the cluster has not noticed yet that it was restarted", laterPrefix, st.ID)
 	}
 	if old.Stage == meta.Joining {
 		if err := d.replace(ctx, &st); err != nil {

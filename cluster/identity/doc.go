@@ -16,6 +16,7 @@
 //	I3. Whoever joins says nothing, its secret above all, before the member has shown a certificate of the authority that the token names.
 //	I4. Joining may be repeated at any point: the same key gets the same number until its node has told of itself.
 //	I5. Who joins at the address of a member that does not answer there takes its place: the member leaves. One that answers keeps its address.
+//	I6. A later start of a node's directory, told of by way of another node, does not count while the leader hears an earlier one: that is a copy's.
 //
 // # Certificates
 //

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/cluster/transport"
+	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/placement/meta"
 )
 
@@ -76,7 +77,8 @@ func listen(t testing.TB) net.Listener {
 func open(t testing.TB, r *regionZero, l net.Listener, id uint64, seed, certificate, authority []byte, saved []Place) *member {
 	t.Helper()
 	m := &member{id: id, listener: l, region: r}
-	m.Desk = NewDesk(Options{Node: id, View: r.view, Propose: r.propose, Leader: m.leads, Call: m.call, Now: m.stamp, Saved: saved})
+	m.Desk = NewDesk(Options{Node: id, View: r.view, Propose: r.propose, Leader: m.leads, Call: m.call, Now: m.stamp, Saved: saved,
+		Alive: func(node uint64) (uint64, bool) { return m.transport.Alive(node) }})
 	pair, root, err := Credentials(seed, certificate, authority)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +187,19 @@ func TestJoin(t *testing.T) {
 	r.mu.Lock()
 	r.leader = 10
 	r.mu.Unlock()
-	if _, err := first.Call(ctx, 11, kindRegister, append([]byte{0}, appendStore(nil, meta.Store{ID: 11, Incarnation: 2, Oldest: 1, Newest: 1, Address: "127.0.0.1:7"})...)); err != nil {
+	restarted := append([]byte{0}, appendStore(nil, meta.Store{ID: 11, Incarnation: 2, Oldest: 1, Newest: 1, Address: "127.0.0.1:7"})...)
+	// While the third is alive that can only be a copy of its directory, which the leader has refused to speak with.
+	if _, err := first.Call(ctx, 11, kindRegister, restarted); err == nil || !strings.Contains(err.Error(), "alive in another process") {
+		t.Errorf("a copy's start is taken for the node's: %v", err)
+	}
+	if st, _ := r.state.Store(11); st.Incarnation != 1 || st.Address != third.address() {
+		t.Errorf("%+v", st)
+	}
+	if err := third.transport.Close(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, "the leader to notice that the third has ended", func() bool { _, alive := second.transport.Alive(11); return !alive })
+	if _, err := first.Call(ctx, 11, kindRegister, restarted); err != nil {
 		t.Fatal(err)
 	}
 	if st, _ := r.state.Store(11); st.Address != "127.0.0.1:7" || st.Incarnation != 2 {

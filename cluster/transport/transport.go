@@ -183,6 +183,17 @@ type Status struct {
 	Final string
 }
 
+// Alive reports whether a node speaks with this one, and in which incarnation.
+func (t *Transport) Alive(node uint64) (incarnation uint64, alive bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.neighbours[node]
+	if n == nil || !t.alive(n) {
+		return 0, false
+	}
+	return n.incarnation, true
+}
+
 // Nodes returns what is known of all nodes that were spoken to or of, in the order of their numbers.
 func (t *Transport) Nodes() []Status {
 	t.mu.Lock()
