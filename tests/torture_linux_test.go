@@ -24,6 +24,8 @@ const (
 	// pauseMin and pauseMax bound how long a process is stopped, cutMin and cutMax how long the network is torn.
 	pauseMin, pauseMax = 5 * time.Second, 30 * time.Second
 	cutMin, cutMax     = 1 * time.Second, 15 * time.Second
+	// aloneRegions is how many regions there are before a single node is killed: once it is killed every few seconds it hardly gets to splitting.
+	aloneRegions = 5
 )
 
 // misfortune is something that happens to a cluster under load.
@@ -326,6 +328,9 @@ func tortureOnce(t *testing.T, seed uint64, counts map[string]int) {
 	x.arena, x.books = a, a.startBooks(2)
 	x.w = a.startWitnesses(seed, witnessLevels[x.rng.IntN(len(witnessLevels))])
 	x.progress()
+	if nodes < tortureNodes {
+		x.await("several regions", func() bool { s, ok := x.nodes[0].clusterStatus(); return ok && len(s.Cluster.Regions) >= aloneRegions })
+	}
 	for range faults {
 		m := kinds[x.rng.IntN(len(kinds))]
 		counts[m.name]++
