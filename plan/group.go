@@ -503,7 +503,7 @@ func (blk *block) determined() idSet {
 			known[id] = true
 		}
 	}
-	closeOver(blk.from, blk.where, known)
+	blk.b.closeOver(blk.from, blk.where, known)
 	blk.fixed = known
 	return known
 }
