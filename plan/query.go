@@ -398,7 +398,7 @@ func (blk *block) expandStar(star *syntax.Star) error {
 	matched := false
 	for i := range blk.scope.columns {
 		c := &blk.scope.columns[i]
-		if star.Table != "" && (star.Table != c.table || star.Schema != "" && star.Schema != c.schema) {
+		if star.Table != "" && (star.Table != c.table || star.Schema != "" && !sameSchema(star.Schema, c.schema)) {
 			continue
 		}
 		matched = true

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/sqlapi"
@@ -72,7 +74,14 @@ func (c *column) matches(ref *syntax.ColumnRef) bool {
 	if ref.Table == "" {
 		return !c.merged
 	}
-	return !c.coalesced && ref.Table == c.table && (ref.Schema == "" || ref.Schema == c.schema)
+	return !c.coalesced && ref.Table == c.table && (ref.Schema == "" || sameSchema(ref.Schema, c.schema))
+}
+
+const informationSchema = "information_schema"
+
+// sameSchema compares the name of a schema as it is written with one: the case of INFORMATION_SCHEMA does not matter.
+func sameSchema(written, name string) bool {
+	return written == name || name == informationSchema && strings.EqualFold(written, name)
 }
 
 func unknownColumn(ref *syntax.ColumnRef, clause string) error {

@@ -115,7 +115,7 @@ var spelledTables = map[string]bool{"COLUMN_PRIVILEGES": true, "ENGINES": true, 
 // MySQL's views in information_schema, and applications look for COLUMN_NAME in the result of SELECT column_name.
 func namesColumns(t *SystemTable) bool {
 	name := strings.ToUpper(t.Name)
-	if !strings.EqualFold(t.Schema, "information_schema") || spelledTables[name] {
+	if !strings.EqualFold(t.Schema, informationSchema) || spelledTables[name] {
 		return false
 	}
 	switch name {
