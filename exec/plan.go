@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/pandodb/pando/catalog"
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/sqlapi"
 	"github.com/pandodb/pando/types"
 )
@@ -45,6 +46,9 @@ type Plan struct {
 	Command uint8
 	// Warnings are about the statement itself, such as a hint that is not followed; every execution gives them.
 	Warnings []types.Warning
+	// Dates are the lifted literals that a date is compared with; see CheckDates. DatesConvert says how one that is no date ends the statement.
+	Dates        []DateParam
+	DatesConvert bool
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters after them, which Apply and Subplans fill.
 	Params, Slots int
@@ -64,6 +68,27 @@ type Plan struct {
 	Bytes int
 
 	nodes int // nodes numbered by Seal
+}
+
+// DateParam is a lifted literal that has to be a date.
+type DateParam struct {
+	Ordinal int
+	Need    expr.DateNeed
+}
+
+// CheckDates fails if one of a statement's literals that have to be dates is none, whatever rows there are. A placeholder's text that is no date
+// is no error: it is compared as the zero date, with a warning.
+func (p *Plan) CheckDates(ctx *types.Context, params []types.Value) error {
+	for i := range p.Dates {
+		if err := p.Dates[i].Need.Check(ctx, params[p.Dates[i].Ordinal]); err != nil {
+			err, warning := expr.Settle(err, p.DatesConvert)
+			if warning != nil {
+				ctx.AddError(types.LevelWarning, warning)
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // Seal completes a plan after the planner has built it: it numbers the nodes, caches

@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -177,7 +178,7 @@ func TestBatchAgreesWithRows(t *testing.T) {
 	for _, text := range texts {
 		e, err := x.parse(text)
 		if err != nil {
-			if _, refused := err.(*types.Error); !refused {
+			if refused := (*types.Error)(nil); !errors.As(err, &refused) {
 				t.Fatalf("%s: %v", text, err)
 			}
 			continue

@@ -22,10 +22,14 @@ type BuildContext struct {
 	// SysVarType returns the type of a system variable or error 1193.
 	SysVarType func(scope VarScope, name string) (types.Type, error)
 	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
-	Poll    func() error
-	Grow    func(bytes int64) error
-	made    int64 // estimated bytes of the nodes built so far
-	visited int64 // arguments that building has looked at; a test asserts that it grows linearly
+	Poll func() error
+	Grow func(bytes int64) error
+	// DateParam is told of parameters whose text is compared with dates; nil where a text that is no date is no error, as of placeholders.
+	DateParam func(ordinal int, need DateNeed)
+	// noDateFits says that comparisons are parts of one that tolerates such a text; see toleratesNoDate.
+	noDateFits bool
+	made       int64 // estimated bytes of the nodes built so far
+	visited    int64 // arguments that building has looked at; a test asserts that it grows linearly
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/bits"
-	"strings"
 
 	"github.com/pandodb/pando/types"
 )
@@ -18,11 +17,11 @@ const (
 
 var compareMasks = map[string]uint8{
 	"=": maskEqual, "<=>": maskEqual, "<>": maskLess | maskGreater, "!=": maskLess | maskGreater,
-	"<": maskLess, "<=": maskLess | maskEqual, ">": maskGreater, ">=": maskGreater | maskEqual,
+	"<": maskLess, "<=": maskLess | maskEqual, ">": maskGreater, ">=": maskGreater | maskEqual, opBetween: maskLess | maskEqual,
 }
 
-// errWrongValue is MySQL's ER_WRONG_VALUE, whose text depends on the context.
-const errWrongValue = 1525
+// opBetween is the operator that a half of BETWEEN is compared by: <=, of which each side may be no date.
+const opBetween = "between"
 
 // comparator compares two operands in a class that was chosen when the expression was built.
 type comparator struct {
@@ -215,7 +214,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if y.isHexLiteral() && numericSide(x) {
 		y = AsNumber(y)
 	}
-	x, y, err := b.adaptConstants(x, y, toleratesNoDate(op))
+	x, y, err := b.adaptConstants(x, y, b.noDateFits || toleratesNoDate(op))
 	if err != nil {
 		return nil, x, y, err
 	}
@@ -275,9 +274,9 @@ func numericSide(e Expr) bool {
 	return false
 }
 
-// toleratesNoDate reports whether op may compare dates with a constant text that is no date. As in MySQL, operators with a list may; others
-// fail with 1525.
-func toleratesNoDate(op string) bool { return op == "in" || op == "case" }
+// toleratesNoDate reports whether op may compare dates with a constant text that is no date. As in MySQL, operators with a list or two bounds
+// may; others fail with 1525.
+func toleratesNoDate(op string) bool { return op == "in" || op == "case" || op == opBetween }
 
 // adaptConstants converts a constant that is compared with a column to the column's type if no information is lost, as MySQL does. A parameter
 // gets a node that does so in each execution.
@@ -316,16 +315,23 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
 		return k, nil // no conversion: they are compared as doubles, which a node of the column's type would prevent
 	}
+	wantsDate := own == classString && target == classTemporal && !tolerant
+	if ordinal, ok := k.ParamOrdinal(); ok && wantsDate && b.DateParam != nil {
+		b.DateParam(ordinal, dateNeed(col))
+	}
 	if v, ok := k.ConstValue(); ok {
 		if v.IsNull() { // CAST(NULL AS …)
 			return k, nil
 		}
 		ctx := b.quietCtx()
+		if wantsDate {
+			need := dateNeed(col)
+			if err := need.Check(ctx.Context, v); err != nil {
+				return nil, err
+			}
+		}
 		nv, fits := adaptValue(ctx, v, &col.typ)
 		if !fits {
-			if own == classString && target == classTemporal && !tolerant {
-				return nil, noDate(&col.typ, &v)
-			}
 			return k, nil
 		}
 		n := Const(nv, constTypeFor(&nv, &col.typ))
@@ -359,11 +365,6 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return nv, nil
 	}
 	return v, nil
-}
-
-// noDate is the error of a comparison of a date with a text that is none.
-func noDate(t *types.Type, v *types.Value) error {
-	return types.NewError(errWrongValue, "Incorrect "+strings.ToUpper(t.Name())+" value: "+quoted(v.B))
 }
 
 // bitsOf returns the bytes of a text as a big-endian number, as a BIT column of type t stores it; ok is false if it has more bits than the

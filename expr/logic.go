@@ -232,11 +232,11 @@ func buildBetween(b *BuildContext, n *Node) error {
 			n.args = args
 			x, lo, hi = args[0], args[1], args[2]
 		}
-		lc, lx, lo, err := b.newComparator("<=", x, lo)
+		lc, lx, lo, err := b.newComparator(opBetween, x, lo)
 		if err != nil {
 			return err
 		}
-		hc, hx, hi, err := b.newComparator("<=", x, hi)
+		hc, hx, hi, err := b.newComparator(opBetween, x, hi)
 		if err != nil {
 			return err
 		}

@@ -150,7 +150,12 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err error) {
 	b := newBuilder(env)
 	made := env.Build.Made()
+	if env.Lifted != nil {
+		env.Build.DateParam = b.dateParam
+		defer func() { env.Build.DateParam = nil }()
+	}
 	b.writes = writes(stmt)
+	b.plan.DatesConvert = b.writes && !ignores(stmt) && env.Build.Ctx.SQLMode&types.ModeStrict != 0
 	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && b.writes
 	switch stmt := stmt.(type) {
 	case *syntax.Query:
@@ -173,6 +178,10 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 		return nil, false, unsupported(syntax.Brief(stmt) + " in this place")
 	}
 	if err != nil {
+		err, warning := expr.Settle(err, b.plan.DatesConvert)
+		if warning != nil {
+			env.Build.Ctx.AddError(types.LevelWarning, warning)
+		}
 		return nil, false, err
 	}
 	if b.unlift {
@@ -192,9 +201,35 @@ func writes(stmt syntax.Statement) bool {
 	return true
 }
 
+// dateParam is the build context's DateParam.
+func (b *builder) dateParam(ordinal int, need expr.DateNeed) {
+	if ordinal >= len(b.env.Lifted) {
+		return // a value of an outer row
+	}
+	for i := range b.plan.Dates {
+		if d := &b.plan.Dates[i]; d.Ordinal == ordinal && d.Need == need {
+			return
+		}
+	}
+	b.plan.Dates = append(b.plan.Dates, exec.DateParam{Ordinal: ordinal, Need: need})
+}
+
+// ignores reports whether errors of rows are warnings of the statement.
+func ignores(stmt syntax.Statement) bool {
+	switch stmt := stmt.(type) {
+	case *syntax.Insert:
+		return stmt.Ignore
+	case *syntax.Update:
+		return stmt.Ignore
+	case *syntax.Delete:
+		return stmt.Ignore
+	}
+	return false
+}
+
 // planBytes approximates the memory of a plan; its trees are small and of similar size, so counting nodes and columns does.
 func planBytes(p *exec.Plan) int {
-	total := 512 + len(p.Columns)*256 + len(p.Tables)*64
+	total := 512 + len(p.Columns)*256 + len(p.Tables)*64 + len(p.Dates)*64
 	var count func(n exec.Node)
 	count = func(n exec.Node) {
 		total += 1024

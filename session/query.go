@@ -521,6 +521,9 @@ func (s *Session) admit(p *exec.Plan) error {
 	if err := s.checkPlan(p); err != nil {
 		return err
 	}
+	if err := p.CheckDates(&s.context, s.params); err != nil {
+		return err
+	}
 	if s.opensTxn(p) {
 		s.openImplicit()
 	}

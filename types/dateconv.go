@@ -141,6 +141,16 @@ func checkZero(mode SQLMode, packed int64) dateProblem {
 	return dateFine
 }
 
+// DateAllowed reports whether v begins with a date that ctx's sql_mode lets be stored.
+func DateAllowed(ctx *Context, v *Value) bool {
+	packed, tenths, _, p := readDate(ctx, v)
+	if p != dateFine || checkZero(ctx.mode(), packed) != dateFine {
+		return false
+	}
+	_, ok := roundDate(ctx, packed, tenths, fspOf(v))
+	return ok
+}
+
 // roundDate brings a packed datetime to fsp digits; tenths is its seventh digit.
 func roundDate(ctx *Context, packed int64, tenths int, fsp uint8) (int64, bool) {
 	if ctx.truncates() {
