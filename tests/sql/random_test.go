@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,7 +194,7 @@ func (w *world) check(g *sqlgen.Gen, query string, before int) (failed int) {
 		hinted := g.Hinted(query)
 		failed += w.compare(query, want, s.name+", hinted", hinted, s.ask(hinted), before+failed)
 	}
-	if w.real != nil {
+	if w.real != nil && !faultOfMySQL(query) {
 		got, err := server.Ask(w.real, &sqltest.Record{Kind: sqltest.Query, SQL: query})
 		if err != nil {
 			w.t.Fatalf("seed %d: %s: %v", w.seed, query, err)
@@ -203,6 +204,25 @@ func (w *world) check(g *sqlgen.Gen, query string, before int) (failed int) {
 		}
 	}
 	return failed
+}
+
+var (
+	limitedOperand = regexp.MustCompile(`(EXCEPT|INTERSECT)( ALL)? \(.* LIMIT \d`)
+	nullSafe       = regexp.MustCompile(`(\w+\.\w+) <=> (\w+\.\w+)`)
+)
+
+// faultOfMySQL recognises what MySQL answers wrongly under every plan: it forgets the LIMIT of a parenthesised operand of EXCEPT and INTERSECT, and where
+// a = b and a <=> b join two tables, NULL equals NULL.
+func faultOfMySQL(query string) bool {
+	if limitedOperand.MatchString(query) {
+		return true
+	}
+	for _, m := range nullSafe.FindAllStringSubmatch(query, -1) {
+		if strings.Contains(query, m[1]+" = "+m[2]) || strings.Contains(query, m[2]+" = "+m[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherPlans are settings of optimizer_switch under which MySQL answers a query in other ways.
