@@ -44,6 +44,8 @@ type Plan struct {
 	MaxTime time.Duration
 	// Command is the kind of statement under which the session counts executions.
 	Command uint8
+	// Notices are about how the text is written. Executions give them, but for those of prepared statements, whose PREPARE has.
+	Notices []types.Warning
 	// Warnings are about the statement itself, such as a hint that is not followed; every execution gives them.
 	Warnings []types.Warning
 	// Dates are the lifted literals that a date is compared with; see CheckDates. DatesConvert says how one that is no date ends the statement.

@@ -187,6 +187,7 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	if b.unlift {
 		return nil, false, ErrLifted
 	}
+	b.plan.Notices = env.Notices
 	b.finishHints()
 	b.exchange()
 	b.plan.Bytes = planBytes(b.plan) + int(env.Build.Made()-made)
@@ -229,7 +230,7 @@ func ignores(stmt syntax.Statement) bool {
 
 // planBytes approximates the memory of a plan; its trees are small and of similar size, so counting nodes and columns does.
 func planBytes(p *exec.Plan) int {
-	total := 512 + len(p.Columns)*256 + len(p.Tables)*64 + len(p.Dates)*64
+	total := 512 + len(p.Columns)*256 + len(p.Tables)*64 + len(p.Notices)*128 + len(p.Dates)*64
 	var count func(n exec.Node)
 	count = func(n exec.Node) {
 		total += 1024

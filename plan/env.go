@@ -35,6 +35,8 @@ type Env struct {
 	OpenPatterns uint64
 	// UnknownParams makes placeholders typeless, as they are when a statement is prepared; such a plan only describes the result.
 	UnknownParams bool
+	// Notices are the plan's: what there is to say of the statement's text.
+	Notices []types.Warning
 	// Lifted maps the byte position of a literal in the text to the ordinal of the parameter that replaces it; nil lifts nothing.
 	Lifted map[syntax.Pos]int
 	// User and Host name the client in errors that refuse access.

@@ -117,6 +117,9 @@ func (s *Session) startStatement() {
 	s.treeBytes = 0
 	s.memory.Reset(s.memQuota)
 	_ = s.memory.Grow(tree) // parsing was allowed as much
+	if len(s.notices) > 0 {
+		s.tell(s.takeNotices())
+	}
 }
 
 // now returns the start of the running statement. The clock is read at its first use, because most statements never ask.

@@ -95,6 +95,7 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 	if err != nil {
 		return nil, description{}, err
 	}
+	notices := s.takeNotices()
 	if !syntax.Blank(rest, s.parse) {
 		return nil, description{}, nearError(text, rest)
 	}
@@ -104,7 +105,7 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 			s.warnOfHint(types.ErNotSupportedYet, "This version of Pando doesn't follow SET_VAR hints of prepared statements")
 		}
 		env := s.planEnv(text)
-		env.UnknownParams = true
+		env.UnknownParams, env.Notices = true, notices
 		entry, err := s.build1(env, stmt, s.keyBuf)
 		if err != nil {
 			return nil, description{}, err
@@ -116,6 +117,7 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 	if loose, ok := stmt.(*syntax.Loose); ok && unprepared[loose.Kind] {
 		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
 	}
+	s.tell(notices)
 	params := syntax.CountParams(text, s.parse)
 	if params > 0 && !s.takesParams(stmt, params) {
 		return nil, description{}, types.Errorf(types.ErUnsupportedPs)
@@ -152,6 +154,7 @@ func (s *Session) described(text string, p *exec.Plan) (*prepared, description, 
 	if err := s.checkPlan(p); err != nil {
 		return nil, description{}, err
 	}
+	s.tell(p.Notices)
 	return &prepared{text: text, params: p.Params}, description{p.ParamTypes, p.Columns}, nil
 }
 
@@ -245,6 +248,7 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.notices = s.notices[:0] // PREPARE has told them
 		env := s.planEnv(p.text)
 		env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 		if entry, err = s.build1(env, stmt, s.keyBuf); err != nil {

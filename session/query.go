@@ -115,8 +115,12 @@ func (s *Session) parseText(text string) (syntax.Statement, string, error) {
 	if s.maxExecution > 0 && len(text) >= limitedTextMin && beginsQuery(text) {
 		defer s.limitPlanning()()
 	}
-	stmt, rest, err := syntax.Parse(text, s.parse)
+	opt := s.parse
+	s.notices = s.notices[:0]
+	opt.Notices = &s.notices
+	stmt, rest, err := syntax.Parse(text, opt)
 	if err != nil {
+		s.notices = s.notices[:0]
 		return nil, "", parseError(err)
 	}
 	return stmt, rest, nil
@@ -226,7 +230,7 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 	for i := range s.normal.Literals {
 		env.Lifted[syntax.Pos(s.normal.Literals[i].Start)] = i
 	}
-	env.Shown = string(s.normal.Text)
+	env.Shown, env.Notices = string(s.normal.Text), s.takeNotices()
 	entry, err := s.build1(env, stmt, s.keyBuf)
 	if errors.Is(err, plan.ErrLifted) {
 		return nil, nil
@@ -547,9 +551,8 @@ func (s *Session) prepareRuntime(p *exec.Plan) {
 	s.ctx.Params = s.params
 	s.insertIDGiven = false
 	s.context.Strict = !p.IsQuery && !p.OnlyWarns && s.context.SQLMode&types.ModeStrict != 0
-	for _, w := range p.Warnings {
-		s.context.AddError(w.Level, types.NewError(w.Number, w.Message))
-	}
+	s.tell(p.Notices)
+	s.tell(p.Warnings)
 	s.runtime.Txn = s.tx
 	if s.tx == nil && p.NeedsTxn {
 		s.runtime.TxnOptions = s.txnOptions()

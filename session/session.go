@@ -94,6 +94,7 @@ type Session struct {
 	memory  exec.MemTracker
 	// treeBytes is what the tree takes of the statement that was parsed last and has not started.
 	treeBytes  int64
+	notices    []syntax.Notice // of the text that was parsed last; see takeNotices
 	build      expr.BuildContext
 	parse      syntax.Options
 	params     []types.Value

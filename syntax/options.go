@@ -14,6 +14,8 @@ type Options struct {
 	// ServerVersion decides which /*!NNNNN comments are code: those whose number
 	// is not above it, for instance 80036. Zero means DefaultServerVersion.
 	ServerVersion int
+	// Notices collects the warnings about the text itself, of deprecated syntax; nil collects none. A text that fails to parse may leave some, too.
+	Notices *[]Notice
 	// Budget bounds memory and time; nil means that only the limits below apply.
 	Budget *Budget
 }

@@ -39,11 +39,11 @@ func (p *parser) databaseOptions() []DatabaseOption {
 		case o.Kind != "":
 			o.Equals = p.accept(tEq)
 			o.IsStr = p.is(tString)
-			o.Value = p.wordOrDefault()
+			o.Value = p.charset(p.wordOrDefault())
 		case p.acceptKw(kwCollate):
 			o.Kind, o.Equals = "COLLATE", p.accept(tEq)
 			o.IsStr = p.is(tString)
-			o.Value = p.wordOrDefault()
+			o.Value = p.collation(p.wordOrDefault())
 		case p.acceptWord("ENCRYPTION"):
 			o.Kind, o.Equals, o.IsStr = "ENCRYPTION", p.accept(tEq), true
 			o.Value = p.stringLiteral().Value

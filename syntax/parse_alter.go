@@ -69,9 +69,9 @@ func (p *parser) alterSpec(a *AlterSpec) {
 		if a.CharsetWord == "" {
 			p.fail()
 		}
-		a.Charset = p.wordOrDefault()
+		a.Charset = p.charset(p.wordOrDefault())
 		if p.acceptKw(kwCollate) {
-			a.Collate = p.nameOrString()
+			a.Collate = p.collation(p.nameOrString())
 		}
 		return
 	case kwOrder:

@@ -58,7 +58,7 @@ func (p *parser) columnOption(o *ColumnOption) bool {
 		}
 	case kwCollate:
 		p.next()
-		o.Kind, o.Word = ColCollate, p.nameOrString()
+		o.Kind, o.Word = ColCollate, p.collation(p.nameOrString())
 	case kwGenerated, kwAs:
 		p.generated(o)
 	case kwConstraint, kwCheck:

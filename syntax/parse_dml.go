@@ -19,6 +19,13 @@ func (p *parser) insert() Statement {
 	p.next()
 	s.Hints = p.hints()
 	s.Priority = p.priority()
+	if s.Priority == PriorityDelayed {
+		verb := "INSERT"
+		if s.Replace {
+			verb = "REPLACE"
+		}
+		p.notice(CodeDelayed, verb+" DELAYED is no longer supported. The statement was converted to "+verb+".")
+	}
 	s.Ignore = !s.Replace && p.acceptKw(kwIgnore)
 	s.NoInto = !p.acceptKw(kwInto)
 	p.tableName(&s.Table)
@@ -41,7 +48,10 @@ func (p *parser) insert() Statement {
 	}
 	if p.acceptKw(kwOn) {
 		p.expectWord("DUPLICATE", "KEY", "UPDATE")
+		was := p.onDuplicate
+		p.onDuplicate = true
 		s.OnDup = p.assignments()
+		p.onDuplicate = was
 	}
 	return s
 }
@@ -258,7 +268,7 @@ func (p *parser) loadData() Statement {
 	if p.acceptKw(kwPartition) {
 		s.Partitions = p.parenIdents()
 	}
-	s.Charset = p.fileCharset()
+	s.Charset = p.charset(p.fileCharset())
 	if s.XML && p.acceptWords("ROWS", "IDENTIFIED", "BY") {
 		s.RowsBy = p.stringLiteral()
 	}

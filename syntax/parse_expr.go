@@ -83,8 +83,14 @@ func (p *parser) logic(minPrec int) Expr {
 			return left
 		}
 		p.link(n)
-		pos := Pos(p.next().pos)
-		left = &Binary{OpPos: pos, Op: op, L: left, R: p.logic(prec + 1)}
+		t := p.next()
+		left = &Binary{OpPos: Pos(t.pos), Op: op, L: left, R: p.logic(prec + 1)}
+		switch t.kind {
+		case tAndAnd:
+			p.instead("&&", "AND")
+		case tOrOr:
+			p.instead("|| as a synonym for OR", "OR")
+		}
 	}
 }
 
@@ -339,6 +345,12 @@ func (p *parser) unary() Expr {
 	p.enter()
 	x := p.unary()
 	p.leave()
+	switch op {
+	case OpBang:
+		p.instead("!", "NOT")
+	case OpBinary:
+		p.instead("BINARY expr", "CAST")
+	}
 	return &Unary{Pos: pos, Op: op, X: x}
 }
 

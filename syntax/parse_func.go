@@ -77,6 +77,7 @@ func (p *parser) plainCall() Expr {
 		call.Name = p.name()
 	}
 	p.callArgs(call)
+	p.noticeCall(call.Name)
 	return call
 }
 
@@ -117,7 +118,7 @@ func (p *parser) charCall() Expr {
 	call.Args = p.exprList()
 	p.leave()
 	if p.acceptKw(kwUsing) {
-		call.Syntax, call.Charset = CallUsing, p.nameOrString()
+		call.Syntax, call.Charset = CallUsing, p.charset(p.nameOrString())
 	}
 	call.End = Pos(p.expect(tRParen).end)
 	return call
@@ -264,7 +265,7 @@ func (p *parser) convert() Expr {
 	defer p.leave()
 	x := p.expr()
 	if p.acceptKw(kwUsing) {
-		c := &ConvertUsing{Pos: pos, X: x, Charset: p.nameOrString()}
+		c := &ConvertUsing{Pos: pos, X: x, Charset: p.charset(p.nameOrString())}
 		p.expect(tRParen)
 		return c
 	}

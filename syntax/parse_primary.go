@@ -58,6 +58,7 @@ func (p *parser) literal() Expr {
 		lit.Kind, lit.Value = LitBit, digitsOf(p.sql, t)
 		return lit
 	case tNString:
+		p.notice(CodeNational, national)
 		lit.Kind, lit.Value = LitNString, stringValue(p.sql, t, 1, p.opt.NoBackslashEscapes)
 	default:
 		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
@@ -112,6 +113,7 @@ func (p *parser) userVariable() Expr {
 		p.enter()
 		v.Value = p.expr()
 		p.leave()
+		p.notice(CodeDeprecated, setInside)
 	}
 	return v
 }
@@ -275,7 +277,7 @@ func (p *parser) wordPrimary() Expr {
 	case tString, tHex, tBit:
 		if cs := introducerOf(p.text(p.tok)); cs != "" {
 			pos := Pos(p.next().pos)
-			return &Introduced{Pos: pos, Charset: cs, Lit: p.literal().(*Literal)}
+			return &Introduced{Pos: pos, Charset: p.charset(cs), Lit: p.literal().(*Literal)}
 		}
 		if next.kind == tString {
 			if kind, ok := p.temporalWord(); ok {
@@ -335,6 +337,11 @@ func (p *parser) keywordPrimary() Expr {
 		v := &ValuesFunc{Pos: pos, Column: new(ColumnRef)}
 		p.columnRefInto(v.Column)
 		p.expect(tRParen)
+		if p.onDuplicate {
+			p.notice(CodeDeprecated, valuesOfRow)
+		} else {
+			p.notice(CodeDeprecatedNoOther, "'VALUES function'"+goes)
+		}
 		return v
 	case kwCurrentDate, kwCurrentTime, kwCurrentTimestamp, kwCurrentUser, kwLocaltime, kwLocaltimestamp,
 		kwUtcDate, kwUtcTime, kwUtcTimestamp:

@@ -128,7 +128,7 @@ func (p *parser) createRoutine(pos Pos, definer *Account) Statement {
 // typeCollate parses COLLATE after the type of a variable.
 func (p *parser) typeCollate(d *DataType) {
 	if p.acceptKw(kwCollate) {
-		d.Collate = p.nameOrString()
+		d.Collate = p.collation(p.nameOrString())
 	}
 }
 

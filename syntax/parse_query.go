@@ -60,6 +60,7 @@ func (p *parser) continueQuery(q *Query) {
 	for p.isKw(kwFor) || p.isKw(kwLock) {
 		if q.Into != nil {
 			q.IntoPlace = IntoBeforeLock
+			p.notice(CodeDeprecatedInto, intoInside)
 		}
 		q.Locks = append(q.Locks, p.lockClause())
 	}
@@ -239,6 +240,7 @@ func (p *parser) selectOptions(s *Select) {
 			s.Options |= SelectBigResult
 		case kwSqlCalcFoundRows:
 			s.Options |= SelectCalcFoundRows
+			p.notice(CodeDeprecated, noCalcRows)
 		default:
 			switch {
 			case p.tok.kind != tWord || len(p.text(p.tok)) < len("SQL_CACHE"):
@@ -247,6 +249,7 @@ func (p *parser) selectOptions(s *Select) {
 				s.Options |= SelectBufferResult
 			case p.isWord("SQL_NO_CACHE"):
 				s.Options |= SelectNoCache
+				p.notice(CodeDeprecatedNoOther, "'SQL_NO_CACHE'"+goes)
 			default:
 				return
 			}

@@ -72,6 +72,9 @@ func (p *parser) showPlainKind(s *Show, kind string) {
 		}
 		return
 	case "PROCESSLIST", "ENGINES", "PRIVILEGES", "PLUGINS", "PROFILES":
+		if kind == "PROFILES" {
+			p.instead("SHOW PROFILES", "Performance Schema")
+		}
 		return
 	}
 	p.likeOrWhere(s)
@@ -174,6 +177,7 @@ func (p *parser) showGrants(s *Show) Statement {
 func (p *parser) showEngine(s *Show) Statement {
 	if p.isWord("PROFILE") {
 		s.Kind = ShowProfile
+		p.instead("SHOW PROFILE", "Performance Schema")
 		s.Rest = p.loose(p.pos(), "PROFILE")
 		return s
 	}

@@ -48,14 +48,14 @@ func (p *parser) tableOption(o *TableOption) bool {
 	}
 	if o.Kind = p.charsetWord(); o.Kind != "" {
 		o.Equals = p.accept(tEq)
-		o.Word = p.wordOrDefault()
+		o.Word = p.charset(p.wordOrDefault())
 		return true
 	}
 	switch {
 	case p.acceptKw(kwCollate):
 		o.Kind = "COLLATE"
 		o.Equals = p.accept(tEq)
-		o.Word = p.nameOrString()
+		o.Word = p.collation(p.nameOrString())
 		return true
 	case o.Default:
 		p.fail()

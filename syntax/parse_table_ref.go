@@ -344,7 +344,7 @@ func (p *parser) jsonColumn() JSONTableColumn {
 	c.Type = new(DataType)
 	p.dataType(c.Type)
 	if p.acceptKw(kwCollate) {
-		c.Type.Collate = p.nameOrString()
+		c.Type.Collate = p.collation(p.nameOrString())
 	}
 	c.Exists = p.acceptKw(kwExists)
 	p.expectWord("PATH")

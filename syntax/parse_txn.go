@@ -165,9 +165,9 @@ func (p *parser) setItem() SetItem {
 			n.Default = true
 			return n
 		}
-		n.Charset = p.nameOrString()
+		n.Charset = p.charset(p.nameOrString())
 		if p.acceptKw(kwCollate) {
-			n.Collate = p.nameOrString()
+			n.Collate = p.collation(p.nameOrString())
 		}
 		return n
 	case p.isKw(kwCharacter) || p.isKw(kwChar) || p.isWord("CHARSET"):
@@ -217,6 +217,7 @@ func (p *parser) setVar(pos Pos) SetItem {
 	}
 	v.Assign = p.assignOp()
 	v.Value = p.setValue()
+	p.noticeVariable(v)
 	return v
 }
 

@@ -125,6 +125,10 @@ func (p *parser) typeRest(d *DataType, word string, rule typeRule) {
 	}
 	if rule.shape == shapeInt || rule.shape == shapeReal {
 		p.typeSigns(d)
+		p.noticeSigns(d, rule.shape)
+	}
+	if d.National {
+		p.notice(CodeNational, national)
 	}
 }
 
@@ -198,19 +202,31 @@ func (p *parser) typeCharset(d *DataType) {
 	switch {
 	case p.acceptWord("ASCII"):
 		d.ASCII = true
+		p.noticeBinary(d)
+		p.instead("ASCII", "CHARACTER SET charset_name")
 	case p.acceptWord("UNICODE"):
 		d.Unicode = true
+		p.noticeBinary(d)
+		p.instead("UNICODE", "CHARACTER SET charset_name")
 	case !d.Binary && p.acceptWord("BYTE"):
 		d.Byte = true
 		return
 	default:
 		if d.CharsetWord = p.charsetWord(); d.CharsetWord != "" {
-			d.Charset = p.nameOrString()
+			d.Charset = p.charset(p.nameOrString())
 		}
+		p.noticeBinary(d)
 	}
 	if !d.Binary && p.isKw(kwBinary) {
 		p.next()
 		d.Binary = true
+		p.noticeBinary(d)
+	}
+}
+
+func (p *parser) noticeBinary(d *DataType) {
+	if d.Binary {
+		p.notice(CodeDeprecated, binaryAttr)
 	}
 }
 

@@ -91,7 +91,7 @@ func (p *parser) into(q *Query, at IntoPlace) {
 	switch p.oneOf("OUTFILE", "DUMPFILE") {
 	case "OUTFILE":
 		i.IsFile, i.File = true, p.stringLiteral().Value
-		i.Charset = p.fileCharset()
+		i.Charset = p.charset(p.fileCharset())
 		i.Format = p.fileFormat()
 	case "DUMPFILE":
 		i.IsFile, i.Dump, i.File = true, true, p.stringLiteral().Value

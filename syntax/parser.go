@@ -31,6 +31,7 @@ type parser struct {
 	intervalNext bool
 	tokens       int  // Read since the last charge.
 	flat         bool // No tree is made of the tokens: see literalRows.
+	onDuplicate  bool // Within ON DUPLICATE KEY UPDATE.
 	program      int  // Nesting of stored program bodies, where local variables exist.
 
 	slab slab
@@ -103,7 +104,7 @@ func (p *parser) init(sql string, opt Options) {
 	p.lex.init(sql, &p.opt)
 	p.aheadFrom, p.aheadLen, p.prevEnd = 0, 0, 0
 	p.depth, p.chain, p.params, p.program = 0, 0, 0, 0
-	p.intervalNext = false
+	p.intervalNext, p.onDuplicate = false, false
 	p.tokens, p.flat = 0, false
 	p.tok = p.lex.next()
 }
@@ -120,7 +121,7 @@ func (p *parser) release(err *error) {
 			panic(r)
 		}
 	}
-	p.sql, p.lex.text, p.opt.Budget = "", "", nil
+	p.sql, p.lex.text, p.opt.Budget, p.opt.Notices = "", "", nil, nil
 	p.slab.forget()
 	parserPool.Put(p)
 }
@@ -142,18 +143,26 @@ type place struct {
 	aheadLen  int
 	prevEnd   int32
 	params    int32
+	notices   int
 }
 
 // mark returns the current position, for reset. Only the few constructs that need
 // more than a fixed look-ahead use it; the tokens after it are lexed again.
 func (p *parser) mark() place {
-	return place{p.lex, p.tok, p.ahead, p.aheadFrom, p.aheadLen, p.prevEnd, p.params}
+	m := place{p.lex, p.tok, p.ahead, p.aheadFrom, p.aheadLen, p.prevEnd, p.params, 0}
+	if p.opt.Notices != nil {
+		m.notices = len(*p.opt.Notices)
+	}
+	return m
 }
 
 // reset returns to a place.
 func (p *parser) reset(m *place) {
 	p.lex, p.tok, p.ahead = m.lex, m.tok, m.ahead
 	p.aheadFrom, p.aheadLen, p.prevEnd, p.params = m.aheadFrom, m.aheadLen, m.prevEnd, m.params
+	if p.opt.Notices != nil {
+		*p.opt.Notices = (*p.opt.Notices)[:m.notices]
+	}
 }
 
 // next consumes the current token and returns it.
