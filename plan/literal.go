@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
@@ -126,9 +127,11 @@ func (e *Env) temporalLiteral(lit *syntax.Literal) (types.Value, error) {
 	case syntax.LitDate:
 		name = "DATE"
 		v, ok = types.ToDate(&scratch, &text)
+		ok = ok && !types.HasClock(text.B)
 	case syntax.LitTime:
 		name = "TIME"
 		v, ok = types.ToTime(&scratch, &text)
+		ok = ok && strings.IndexByte(lit.Value, '-') <= 0 // a date before it
 	default:
 		v, ok = types.ToDatetime(&scratch, &text)
 		if !types.HasClock(text.B) {
