@@ -105,7 +105,9 @@ UPDATE c1 SET nn = NULL WHERE id = 27;
 SELECT id, ti, tu, i, v3, e, s, d, dt, t, nn FROM c1 WHERE id > 20 ORDER BY id;
 SELECT id FROM c1 GROUP BY nn HAVING COUNT(*) > 100;
 SET sql_mode = @mode;
+-- differs: in MySQL 8 a date that sql_mode forbids is error 1525 where a date is compared with it.
 SELECT d FROM c1 WHERE d = '0000-00-00';
+-- differs: in MySQL 8 a text that is no date is error 1525 where a date is compared with it.
 SELECT id FROM c1 WHERE d = 'nonsense';
 SET sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT';
 SELECT 'a' || 'b', "id" FROM c1 WHERE id = 1;
