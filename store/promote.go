@@ -144,15 +144,6 @@ func (s *Store) startCluster() (*Cluster, error) {
 	return c, nil
 }
 
-// coverAll checks that the regions of a cluster of one cover the key space.
-func coverAll(regions []*kvapi.Region) error {
-	m := newRegionMap(nil)
-	for _, r := range regions {
-		m.sorted = append(m.sorted, &region{Region: *r})
-	}
-	return m.validate()
-}
-
 // sole reports whether this store has the only voter of every region of its cluster.
 func (c *Cluster) sole() bool {
 	ids := c.set.Regions()

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,8 +207,28 @@ func (s *Store) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// leadAll returns once all regions are led here and, if an earlier gateway may still hold a lease, that has ended.
+// gap tells of keys of which this store has no copy, nil if there are none. regions ascend. A node that was away while regions were split has no copies of the right
+// halves until it has got their snapshots.
+func gap(regions []*kvapi.Region) error {
+	var at []byte
+	for i, r := range regions {
+		switch c := bytes.Compare(r.Start, at); {
+		case c < 0 || i > 0 && len(at) == 0:
+			return corrupt(fmt.Sprintf("region %d: begins at %x, and the one before ends at %x", r.ID, r.Start, at))
+		case c > 0:
+			return fmt.Errorf("store: there is no copy here yet of the keys between %x and region %d", at, r.ID)
+		}
+		at = r.End
+	}
+	if len(regions) == 0 || len(at) != 0 {
+		return fmt.Errorf("store: there is no copy here yet of the keys from %x on", at)
+	}
+	return nil
+}
+
+// leadAll returns once all regions are here and led here and, if an earlier gateway may still hold a lease, that has ended.
 func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, leased bool) error {
+	var missing error
 	for {
 		now := c.set.Leadership(0)
 		if !now.Led || now.Term != first.Term {
@@ -217,11 +239,13 @@ func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, leased 
 			led = c.set.Lead(id) && led
 		}
 		if led && (!leased || clock.Boot() >= replica.LeaseOver(first.Since)) {
-			return coverAll(c.Regions())
+			if missing = gap(c.Regions()); missing == nil {
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ErrNotGateway, ctx.Err())
+			return fmt.Errorf("%w: %w", ErrNotGateway, cmp.Or(missing, ctx.Err()))
 		case <-c.closing:
 			return kvapi.ErrClosed
 		case <-clock.After(roleInterval / 4):

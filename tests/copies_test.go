@@ -139,9 +139,15 @@ func (c *copies) gatewayTerm(other *node, later uint64) (found *node, term uint6
 // settle waits until each region has all of its copies, and they are caught up.
 func (c *copies) settle() {
 	c.t.Helper()
+	c.settleWithin(100)
+}
+
+// settleWithin waits until each region has all of its copies, which lack fewer entries than that.
+func (c *copies) settleWithin(entries uint64) {
+	c.t.Helper()
 	c.await("every region to have its copies", func() bool {
 		s, ok := c.gateway().clusterStatus()
-		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < 100
+		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < entries
 	})
 }
 
