@@ -109,7 +109,7 @@ func (m *MemTracker) Grow(n int64) error {
 	if m.pool == nil {
 		return nil
 	}
-	if taken := m.taken.Load(); used > taken+poolStep || used < taken-4*poolStep {
+	if taken := m.taken.Load(); used > taken+stepFor(used) || used < taken-4*poolStep {
 		return m.share(used, taken, n > 0)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (m *MemTracker) Trim() {
 // share makes what is taken of the pool fit what the statement holds. If another
 // goroutine does so at the same time, its share stands until the next call.
 func (m *MemTracker) share(used, taken int64, growing bool) error {
-	want := max(used/poolStep*poolStep, 0)
+	want := max(used/poolStepMin*poolStepMin, 0)
 	if !m.pool.take(want - taken) {
 		if growing {
 			return errNodeMemory

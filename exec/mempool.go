@@ -5,9 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// poolStep is what a statement takes of its MemPool at once. A statement that holds no more than that takes nothing, so that
-// short ones share no counter: they are bounded by the number of connections.
-const poolStep = 1 << 20
+// A statement takes of its MemPool 1/poolShare of what it holds at once, and between poolStepMin and poolStep. One that holds no more than poolStepMin
+// takes nothing, so that short ones share no counter: 2,000 clients hold 64 MB so, and as much that their sessions keep. With a MiB for each, some
+// hundred clients ended a server of 512 MB, none of which held more.
+const (
+	poolStep    = 1 << 20
+	poolStepMin = 32 << 10
+	poolShare   = 8
+)
+
+// stepFor is what a statement takes at once that holds so many bytes.
+func stepFor(used int64) int64 { return min(max(used/poolShare, poolStepMin), poolStep) }
 
 // poolChange is the change in bytes that a MemPool reports through Changes.
 const poolChange = 16 << 20
@@ -23,6 +31,19 @@ type MemPool struct {
 	beside  atomic.Int64 // what the process had in use besides used after its last collection
 	mu      sync.Mutex   // one collection at a time; no other lock is taken under it
 	rounds  atomic.Int64 // collections so far
+
+	_      [64]byte // every statement reads scarce, and only large ones write to what stands above
+	scarce atomic.Bool
+}
+
+// Scarce reports whether sessions should keep no buffers for their next statement. A nil pool never is.
+func (p *MemPool) Scarce() bool { return p != nil && p.scarce.Load() }
+
+// SetScarce says whether they should.
+func (p *MemPool) SetScarce(scarce bool) {
+	if p.scarce.Load() != scarce {
+		p.scarce.Store(scarce)
+	}
 }
 
 // Process is what a MemPool knows about the process's memory. What statements count is not all that they make: a buffer that grows leaves the smaller one
@@ -82,7 +103,7 @@ func (p *MemPool) tell(used int64) {
 	}
 }
 
-// Used returns the bytes that statements hold, in steps of poolStep.
+// Used returns the bytes that statements hold, in their steps.
 func (p *MemPool) Used() int64 { return p.used.Load() }
 
 // Limit returns the limit in bytes.

@@ -137,6 +137,11 @@ func (ctx *Ctx) Release() {
 	ctx.ResetArena()
 }
 
+// Shed drops the memory that is kept for the next statement.
+func (ctx *Ctx) Shed() {
+	ctx.arena, ctx.vectors, ctx.sels, ctx.row = nil, nil, nil, nil
+}
+
 // ResetArena frees all strings that expressions have returned since the last reset. The executor calls it once per row or
 // batch, after it has copied or sent what it needs.
 func (ctx *Ctx) ResetArena() {

@@ -54,6 +54,8 @@ const (
 	// spareShare: statements get no more memory when the process has only 1/spareShare left of the heap without the cache. This reserve is
 	// for what they allocate before they account for it.
 	spareShare = 4
+	// scarceShare: sessions keep no buffers for their next statement once live data take the cache and 1/scarceShare of the rest.
+	scarceShare = 4
 	// sortShare: the sorters of new indexes may take 1/sortShare of the statements' memory, at most sortBytesMax.
 	sortShare    = 4
 	sortBytesMax = 1 << 30
@@ -145,6 +147,9 @@ func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 	return int(min(max(100*uint64(headroom)/max(live, 1), least), gcPercentMax))
 }
 
+// scarce reports whether so many live bytes leave too little for the buffers of idle sessions.
+func (b *budget) scarce(live int64) bool { return live > b.cache+max(b.heap()-b.cache, 0)/scarceShare }
+
 // process returns what exec.MemPool needs to know about this process.
 func (b *budget) process() *exec.Process {
 	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, InUse: processInUse, Collect: runtime.GC}
@@ -173,6 +178,7 @@ func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 		}
 		metrics.Read(sample)
 		outside := engine.OutsideBytes()
+		statements.SetScarce(b.scarce(int64(sample[0].Value.Uint64()) + outside))
 		// Each change stops the world for some microseconds, so small ones are skipped.
 		if want := b.heapLimit(outside); limitStep*max(want-limit, limit-want) > b.heap() {
 			debug.SetMemoryLimit(want)

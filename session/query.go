@@ -633,6 +633,9 @@ func (s *Session) done(result sqlapi.Result, more bool, out Response) error {
 func (s *Session) releaseMemory() {
 	s.ctx.Release()
 	s.memory.Reset(s.memQuota)
+	if s.node.Memory.Scarce() {
+		s.runtime.Shed()
+	}
 	s.planned = 0
 	if cap(s.normal.Text) > keptTextMax || s.normal.SourceBytes() > keptTextMax {
 		s.normal = syntax.Normalized{}

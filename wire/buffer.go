@@ -16,7 +16,7 @@ const (
 	flushLastBytes  = sqlapi.AnswerBytesMax // it is written out at this size in any case
 	poolMinShift    = 13                    // 8 KiB
 	poolMaxShift    = 20                    // 1 MiB; larger buffers are left to the collector
-	growStep        = 64 << 10              // how much is allocated on a client's word alone
+	growStep        = 16 << 10              // how much is allocated on a client's word alone
 )
 
 // buffer is a pooled byte slice. The struct travels with its bytes so that putting it back allocates nothing.

@@ -137,7 +137,7 @@ func (c *conn) execute(body []byte) bool {
 		return c.fail(fault)
 	}
 	if err := c.parseArgs(s, body[executeHeadLen-1:], flags); err != nil {
-		c.attrs.release()
+		c.releaseArgs()
 		c.stmts.dropLong(s)
 		if err == errMalformed {
 			return c.malformed()
@@ -152,9 +152,9 @@ func (c *conn) execute(body []byte) bool {
 	keep := c.finish(c.sess.Execute(id, &c.args, flags, &c.resp))
 	c.measured(kind, start)
 	if len(c.attrs.list) > 0 {
-		c.dropAttributes()
+		c.sess.SetAttributes(nil)
 	}
-	c.args.release()
+	c.releaseArgs()
 	c.stmts.dropLong(s)
 	return keep
 }

@@ -52,7 +52,7 @@
 //
 //	W1.  What a session has given to its Response may be sent at any time: the session first waits until what it read is durable (exec X10).
 //	W2.  A length that a client announces costs the server no memory: buffers grow with the bytes that have arrived, and no further
-//	     than max_allowed_packet, or handshakePacketMax before authentication. Packets, long data and rows of more than heldMin
+//	     than max_allowed_packet, or handshakePacketMax before authentication. Packets, long data, lists of arguments and rows of more than heldMin
 //	     bytes are charged to the memory budget of all statements (held.go).
 //	W3.  Up to authentication not a byte is read beyond the packet at hand, so nothing sent in the clear can be taken for
 //	     something sent inside TLS.

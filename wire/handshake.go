@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/clock"
@@ -15,9 +16,15 @@ import (
 )
 
 const (
-	handshakePacketMax = 128 << 10 // connection attributes alone may take 64 KiB
-	attrsMax           = 128
-	userBytesMax       = 255
+	handshakePacketMax = 64 << 10 // connection attributes alone may take nearly that
+	// attrsBytesMax is the longest list of connection attributes, in bytes, and attrsKept how much of one is kept, as in MySQL without settings of
+	// its own. A list that was cut has attrsCut with the number of bytes lost, for which attrsCutBytes are kept free.
+	attrsBytesMax = 1<<16 - 1
+	attrsKept     = 512
+	attrsCut      = "_truncated"
+	attrsCutBytes = 18
+	attrNameChars = 32 // of a name, that are kept
+	userBytesMax  = 255
 )
 
 // handshake sends the greeting, authenticates the client and opens its session. The deadline of the socket bounds it as a whole.
@@ -177,17 +184,32 @@ func (c *conn) parseRest(p *cursor, l *login, info *ConnInfo) error {
 	return nil
 }
 
+// parseAttrs reads connection attributes. Clients by the thousand may send long ones, so that what is kept of each is little.
 func parseAttrs(p *cursor) map[string]string {
 	list := cursor{b: p.lenencBytes()}
+	total := len(list.b)
+	if total > attrsBytesMax {
+		p.bad = true
+		return nil
+	}
+	kept := total
+	if total > attrsKept {
+		kept = attrsKept - attrsCutBytes
+	}
 	attrs := make(map[string]string)
-	for len(list.b) > 0 && len(attrs) < attrsMax {
+	for len(list.b) > 0 {
 		key := list.lenencBytes()
 		value := list.lenencBytes()
 		if list.bad {
 			p.bad = true
 			return nil
 		}
-		attrs[string(key)] = string(value)
+		if len(key) > 0 && total-len(list.b) <= kept {
+			attrs[string(key[:types.DefaultCollation.Charset().CharPrefix(key, attrNameChars)])] = string(value)
+		}
+	}
+	if total > kept {
+		attrs[attrsCut] = strconv.Itoa(total - kept)
 	}
 	return attrs
 }

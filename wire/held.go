@@ -12,11 +12,13 @@ const (
 	heldLong          // long data of prepared statements
 	heldRow           // the row that is being encoded or sent
 	heldInflow        // the decoder of the compressed packet that is being read
+	heldArgs          // the list of a command's parameters and query attributes
 	heldKinds
 )
 
-// heldMin is the size in bytes up to which a buffer is not charged: it counts as part of what every connection costs.
-const heldMin = 64 << 10
+// heldMin is the size in bytes up to which a buffer is not charged: it counts as part of what every connection costs. 2,000 clients that fill all of
+// their buffers up to it take 160 MB.
+const heldMin = 16 << 10
 
 // held is what one connection has charged to Options.Memory. It belongs to the connection's goroutine. Without memory, and if nil, it charges nothing.
 type held struct {

@@ -76,7 +76,7 @@ func TestLongDataIsCounted(t *testing.T) {
 	s := table.get(1)
 	part := make([]byte, 700<<10)
 	table.addLong(s, 0, part, 16<<20)
-	if s.long.fault != nil || memory.left != 1<<20-700<<10 {
+	if s.long.fault != nil || memory.left != 1<<20-700<<10-longValueBytes {
 		t.Fatalf("fault %v, left %d", s.long.fault, memory.left)
 	}
 	table.addLong(s, 1, part, 16<<20)

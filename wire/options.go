@@ -58,7 +58,7 @@ type Options struct {
 	// Route may take over a connection that Serve has accepted, before the handshake: it returns true if it has, and then owns it. It must not
 	// block. May be nil.
 	Route func(net.Conn) bool
-	// Memory is the budget that packets, long data and rows of more than heldMin bytes are charged to; nil sets no bound.
+	// Memory is the budget that packets, long data, arguments and rows of more than heldMin bytes are charged to; nil sets no bound.
 	Memory Memory
 	// Logger receives errors and refused clients (W10); by default nothing is logged.
 	Logger *slog.Logger

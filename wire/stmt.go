@@ -10,6 +10,7 @@ import (
 const (
 	argsKeepMax     = 256 // parameter values kept between commands
 	longDataFactor  = 4   // long data of all statements of a connection, in units of max_allowed_packet
+	longValueBytes  = 64  // what long data of a parameter take besides their bytes
 	executeHeadLen  = 10  // command, id, flags, iteration count
 	stmtNone        = 0
 	inlineTypeCount = 4 // parameters whose types need no allocation
@@ -90,7 +91,7 @@ func (t *stmtTable) dropLong(s *stmt) {
 		return
 	}
 	for _, v := range s.long.values {
-		t.longBytes -= len(v)
+		t.longBytes -= len(v) + longValueBytes
 	}
 	_ = t.held.set(heldLong, t.longBytes)
 	s.long = nil
@@ -108,16 +109,19 @@ func (t *stmtTable) addLong(s *stmt, param uint16, data []byte, limit int) {
 	case len(s.long.values[param])+len(data) > limit || t.longBytes+len(data) > longDataFactor*limit:
 		t.faultLong(s, types.Errorf(types.ErNetPacketTooLarge))
 	default:
-		if err := t.held.set(heldLong, t.longBytes+len(data)); err != nil {
+		v, more := s.long.values[param], len(data)
+		if v == nil {
+			more += longValueBytes
+		}
+		if err := t.held.set(heldLong, t.longBytes+more); err != nil {
 			t.faultLong(s, err)
 			return
 		}
-		v := s.long.values[param]
 		if v == nil {
 			v = make([]byte, 0, len(data)) // present, even if empty
 		}
 		s.long.values[param] = append(v, data...)
-		t.longBytes += len(data)
+		t.longBytes += more
 	}
 }
 
@@ -129,7 +133,7 @@ func (t *stmtTable) faultLong(s *stmt, fault error) {
 
 // parseArgs reads the parameters of a COM_STMT_EXECUTE, which follow its iteration count, into args. The values alias the
 // payload and the long data. The error is errMalformed or a *types.Error.
-func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID) error {
+func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID, held *held) error {
 	n := int(s.params)
 	args.Values = args.Values[:0]
 	if n == 0 {
@@ -151,11 +155,17 @@ func (s *stmt) parseArgs(args *Args, body []byte, coll types.CollationID) error 
 		}
 		s.bound = true
 	}
-	return s.values(&p, nulls, args, coll)
+	return s.values(&p, nulls, args, coll, held)
 }
 
 // values reads the values of the statement's own parameters.
-func (s *stmt) values(p *cursor, nulls []byte, args *Args, coll types.CollationID) error {
+func (s *stmt) values(p *cursor, nulls []byte, args *Args, coll types.CollationID, held *held) error {
+	if n := int(s.params); n > argsKeepMax && n > cap(args.Values) {
+		if err := held.set(heldArgs, max(n*argBytes, int(held.bytes[heldArgs]))); err != nil {
+			return err
+		}
+		args.Values = make([]types.Value, 0, n)
+	}
 	for i := range int(s.params) {
 		v, err := s.parseArg(p, i, nulls[i>>3]>>(i&7)&1 != 0, coll)
 		if err != nil {
