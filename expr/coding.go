@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"hash/crc32"
 	"math"
 	"math/bits"
@@ -226,7 +227,16 @@ func evalUnhex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if odd == 1 {
 		_, first = hex.Decode(out[:1], []byte{'0', src[0]})
 	}
-	if _, err := hex.Decode(out[odd:], src[odd:]); err != nil || first != nil {
+	wrong := first != nil
+	for at := odd; at < len(src) && !wrong; at += codePieceBytes {
+		_, err := hex.Decode(out[(at+odd)/2:], src[at:min(at+codePieceBytes, len(src))])
+		if wrong = err != nil; !wrong {
+			if err = ctx.steps(codePieceBytes); err != nil {
+				return types.Null(), err
+			}
+		}
+	}
+	if wrong {
 		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "string", quoted(s.B), "unhex")
 		return types.Null(), nil
 	}
@@ -341,6 +351,9 @@ func evalToBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	for len(raw) > lineBytes {
 		out = append(base64.StdEncoding.AppendEncode(out, raw[:lineBytes]), '\n')
 		raw = raw[lineBytes:]
+		if err := ctx.steps(lineBytes); err != nil {
+			return types.Null(), err
+		}
 	}
 	return n.textResult(base64.StdEncoding.AppendEncode(out, raw)), nil
 }
@@ -353,18 +366,42 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ctx.fits(2 * len(s.B)) { // for the result and the text without white space
 		return types.Null(), nil
 	}
-	clean := bytes.Map(func(r rune) rune {
-		if r == ' ' || r >= '\t' && r <= '\r' {
-			return -1
+	clean := make([]byte, 0, len(s.B))
+	ctx.pieces(s.B, types.Binary.Charset(), func(piece []byte) {
+		for _, c := range piece {
+			if c != ' ' && (c < '\t' || c > '\r') {
+				clean = append(clean, c)
+			}
 		}
-		return r
-	}, s.B)
-	out := ctx.alloc(base64.StdEncoding.DecodedLen(len(clean)))
-	k, err := base64.StdEncoding.Decode(out, clean)
-	if err != nil {
-		return types.Null(), nil
+	})
+	if ctx.failed != nil {
+		return types.Null(), ctx.failed
 	}
-	return types.Bytes(out[:k]), nil
+	out, length := ctx.alloc(base64.StdEncoding.DecodedLen(len(clean))), 0
+	for len(clean) > 0 {
+		piece := clean[:min(codePieceBytes, len(clean))]
+		clean = clean[len(piece):]
+		k, err := base64.StdEncoding.Decode(out[length:], piece)
+		if err != nil || len(clean) > 0 && k < codePieceBytes/4*3 { // padding stands at the end only
+			return types.Null(), nil
+		}
+		length += k
+		if err := ctx.steps(len(piece)); err != nil {
+			return types.Null(), err
+		}
+	}
+	return types.Bytes(out[:length]), nil
+}
+
+// codePieceBytes is how much of a long text is coded at once, in bytes: whole groups of base64, and of hexadecimal digits.
+const codePieceBytes = 256 << 10
+
+// hashed is the hash of a text of any length: the interrupt is polled while it is made.
+func (ctx *Ctx) hashed(h hash.Hash, s []byte) ([]byte, error) {
+	if err := ctx.pass(h, s); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
 }
 
 func evalDigest(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -372,12 +409,20 @@ func evalDigest(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	if n.name == "md5" {
-		d := md5.Sum(s.B)
+	if len(s.B) < meterUnit {
+		if n.name == "md5" {
+			d := md5.Sum(s.B)
+			return n.textResult([]byte(hex.EncodeToString(d[:]))), nil
+		}
+		d := sha1.Sum(s.B)
 		return n.textResult([]byte(hex.EncodeToString(d[:]))), nil
 	}
-	d := sha1.Sum(s.B)
-	return n.textResult([]byte(hex.EncodeToString(d[:]))), nil
+	h := sha1.New()
+	if n.name == "md5" {
+		h = md5.New()
+	}
+	d, err := ctx.hashed(h, s.B)
+	return n.textResult([]byte(hex.EncodeToString(d))), err
 }
 
 func evalSHA2(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -389,25 +434,22 @@ func evalSHA2(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if null {
 		return types.Null(), err
 	}
-	var d []byte
+	var h hash.Hash
 	switch length {
 	case 0, 256:
-		h := sha256.Sum256(s.B)
-		d = h[:]
+		h = sha256.New()
 	case 224:
-		h := sha256.Sum224(s.B)
-		d = h[:]
+		h = sha256.New224()
 	case 384:
-		h := sha512.Sum384(s.B)
-		d = h[:]
+		h = sha512.New384()
 	case 512:
-		h := sha512.Sum512(s.B)
-		d = h[:]
+		h = sha512.New()
 	default:
 		ctx.Warn(types.LevelWarning, types.ErWrongParametersToNativeFct, n.name)
 		return types.Null(), nil
 	}
-	return n.textResult([]byte(hex.EncodeToString(d))), nil
+	d, err := ctx.hashed(h, s.B)
+	return n.textResult([]byte(hex.EncodeToString(d))), err
 }
 
 func evalCRC32(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -87,7 +87,7 @@ func (ctx *Ctx) pass(w io.Writer, s []byte) error {
 	return nil
 }
 
-const compressPieceBytes = 1 << 20
+const compressPieceBytes = 256 << 10
 
 // compressed evaluates the argument of n as a compressed text: the length of the original, and the zlib data, nil if both are empty. ok is false
 // for NULL, and for a text that is too short, with warning 1259.

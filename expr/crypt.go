@@ -99,11 +99,22 @@ func evalAES(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.tooLong(n, len(text.B)+aes.BlockSize) {
 		return types.Null(), nil
 	}
-	var out []byte
 	if n.name == "aes_encrypt" {
-		out = encryptAES(block, mode, iv, ctx.copyPadded(text.B, mode))
-	} else if out, ok = decryptAES(block, mode, iv, ctx.copyString(string(text.B))); !ok {
+		out := ctx.copyPadded(text.B, mode)
+		return types.Bytes(out), ctx.crypt(newAES(block, mode, iv, true), out)
+	}
+	if padded(mode) && (len(text.B) == 0 || len(text.B)%aes.BlockSize != 0) {
 		return types.Null(), nil
+	}
+	out := ctx.alloc(len(text.B))
+	copy(out, text.B)
+	if err := ctx.crypt(newAES(block, mode, iv, false), out); err != nil {
+		return types.Null(), err
+	}
+	if padded(mode) {
+		if out, ok = unpadded(out); !ok {
+			return types.Null(), nil
+		}
 	}
 	return types.Bytes(out), nil
 }
@@ -162,37 +173,48 @@ func (ctx *Ctx) copyPadded(s []byte, mode string) []byte {
 	return out
 }
 
-// encryptAES encrypts b in place.
-func encryptAES(block cipher.Block, mode string, iv, b []byte) []byte {
-	switch mode {
-	case "ecb":
-		for i := 0; i < len(b); i += aes.BlockSize {
-			block.Encrypt(b[i:], b[i:])
+// crypt changes b in place, piece by piece, and polls the interrupt between them: in some modes each bit takes a block of the cipher.
+func (ctx *Ctx) crypt(change func(b []byte), b []byte) error {
+	for len(b) > 0 {
+		piece := b[:min(cryptPieceBytes, len(b))]
+		change(piece)
+		b = b[len(piece):]
+		if err := ctx.steps(cryptPieceBytes); err != nil {
+			return err
 		}
-	case "cbc":
-		cipher.NewCBCEncrypter(block, iv).CryptBlocks(b, b)
-	default:
-		streamAES(block, mode, iv, b, true)
 	}
-	return b
+	return nil
 }
 
-// decryptAES decrypts b in place. ok is false if length or padding are wrong, as after decryption with another key.
-func decryptAES(block cipher.Block, mode string, iv, b []byte) (out []byte, ok bool) {
-	if !padded(mode) {
-		streamAES(block, mode, iv, b, false)
-		return b, true
-	}
-	if len(b) == 0 || len(b)%aes.BlockSize != 0 {
-		return nil, false
-	}
-	if mode == "cbc" {
-		cipher.NewCBCDecrypter(block, iv).CryptBlocks(b, b)
-	} else {
-		for i := 0; i < len(b); i += aes.BlockSize {
-			block.Decrypt(b[i:], b[i:])
+// cryptPieceBytes are whole blocks.
+const cryptPieceBytes = 64 << 10
+
+// newAES returns what encrypts or decrypts a text in place, of which it gets one part after the other; all but the last are whole blocks.
+func newAES(block cipher.Block, mode string, iv []byte, encrypt bool) func(b []byte) {
+	switch {
+	case mode == "cbc" && encrypt:
+		c := cipher.NewCBCEncrypter(block, iv)
+		return func(b []byte) { c.CryptBlocks(b, b) }
+	case mode == "cbc":
+		c := cipher.NewCBCDecrypter(block, iv)
+		return func(b []byte) { c.CryptBlocks(b, b) }
+	case mode == "ecb":
+		one := block.Decrypt
+		if encrypt {
+			one = block.Encrypt
+		}
+		return func(b []byte) {
+			for i := 0; i < len(b); i += aes.BlockSize {
+				one(b[i:], b[i:])
+			}
 		}
 	}
+	register := bytes.Clone(iv)
+	return func(b []byte) { streamAES(block, mode, register, b, encrypt) }
+}
+
+// unpadded removes the padding; ok is false where it is wrong, as with another key.
+func unpadded(b []byte) (out []byte, ok bool) {
 	pad := int(b[len(b)-1])
 	if pad < 1 || pad > aes.BlockSize || bytes.Count(b[len(b)-pad:], []byte{byte(pad)}) != pad {
 		return nil, false
@@ -202,9 +224,8 @@ func decryptAES(block cipher.Block, mode string, iv, b []byte) (out []byte, ok b
 
 // streamAES encrypts or decrypts b in place in a mode that makes a stream cipher of a block cipher: output feedback, or cipher feedback of 1, 8
 // or 128 bits (NIST SP 800-38A). crypto/cipher's OFB and CFB are deprecated, because they are not authenticated, and CFB1 and CFB8 are missing
-// there; MySQL has them, and data is stored in them.
-func streamAES(block cipher.Block, mode string, iv, b []byte, encrypt bool) {
-	register := bytes.Clone(iv)
+// there; MySQL has them, and data is stored in them. register is left for the part that follows, which begins at a block.
+func streamAES(block cipher.Block, mode string, register, b []byte, encrypt bool) {
 	var pad [aes.BlockSize]byte
 	switch mode {
 	case "ofb":
