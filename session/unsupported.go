@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
 )
@@ -63,14 +64,16 @@ func firstWords(stmt syntax.Statement) string {
 func (s *Session) dropAbsent(stmt *syntax.DropObjects) error {
 	for _, n := range stmt.Names {
 		name, err := s.name(n)
-		if err != nil {
+		loadable := stmt.Kind == "FUNCTION" && err != nil // without a database it is one of those that have none
+		if err != nil && !loadable {
 			return err
-		}
-		if stmt.Kind == "TRIGGER" && stmt.IfExists && s.node.Catalog.Current().Database(name.Schema) == nil {
-			return types.Errorf(types.ErBadDB, name.Schema)
 		}
 		number, args := types.ErSPDoesNotExist, []any{stmt.Kind, name.Schema + "." + name.Table}
 		switch {
+		case loadable:
+			args = []any{"FUNCTION (UDF)", n.Name}
+		case stmt.Kind == "TRIGGER" && stmt.IfExists && !catalog.IsSystemSchema(name.Schema) && s.node.Catalog.Current().Database(name.Schema) == nil:
+			number, args = types.ErBadDB, []any{name.Schema}
 		case stmt.Kind == "TRIGGER":
 			number, args = types.ErTrgDoesNotExist, nil
 		case stmt.Kind == "EVENT" && stmt.IfExists:
