@@ -23,6 +23,8 @@ const factsEvery = 10 * time.Second
 // factBytesMax bounds an answer.
 const factBytesMax = 4 << 10
 
+var errFactsLong = errors.New("it is too long")
+
 // factBook is what other nodes have told this one about themselves.
 type factBook struct {
 	mu   sync.Mutex // guards told; a leaf
@@ -68,9 +70,12 @@ func encodeFacts(f *infoschema.StoreFacts) ([]byte, error) {
 
 func decodeFacts(b []byte) (*infoschema.StoreFacts, error) {
 	var m factsMessage
-	err := json.Unmarshal(b, &m)
-	if err == nil && (len(b) > factBytesMax || m.Capacity < 0 || m.Available < 0 || m.Seconds < 0 || m.Seconds > int64(math.MaxInt64/time.Second)) {
-		err = errors.New("it is too long, or a number is out of range")
+	err := errFactsLong
+	if len(b) <= factBytesMax {
+		err = json.Unmarshal(b, &m)
+	}
+	if err == nil && (m.Capacity < 0 || m.Available < 0 || m.Seconds < 0 || m.Seconds > int64(math.MaxInt64/time.Second)) {
+		err = errors.New("a number is out of range")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("what a node tells of itself: %w", err)

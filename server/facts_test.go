@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestFacts(t *testing.T) {
 	if got.Start = f.Start; *got != f {
 		t.Errorf("%+v became %+v", f, *got)
 	}
-	for _, text := range []string{"", "{", `{"capacity":-1}`, `{"available":-1}`, `{"seconds":-1}`, `{"seconds":9223372036854775807}`} {
+	for _, text := range []string{"", "{", `{"capacity":-1}`, `{"available":-1}`, `{"seconds":-1}`, `{"seconds":9223372036854775807}`, `{"version":"` + strings.Repeat("v", factBytesMax) + `"}`} {
 		if f, err := decodeFacts([]byte(text)); err == nil {
 			t.Errorf("%q is %+v", text, f)
 		}

@@ -35,6 +35,8 @@ func TestLongKeys(t *testing.T) {
 		for what, s := range map[string][]byte{
 			"words": text(long+r.IntN(1000), words), "blanks behind": append(text(long, words), "    "...), "blanks only": bytes.Repeat([]byte(" "), long),
 			"a blank before": append([]byte(" "), text(long, words)...), "zeros": make([]byte, long), "one word": text(long, words[r.IntN(len(words)):][:1]),
+			"no weights": bytes.Repeat([]byte("\x01\u200d"), long/4), "no weights before": append(bytes.Repeat([]byte("\u200d"), long/2), "ab"...),
+			"no weights behind": append([]byte("a"), bytes.Repeat([]byte("\u200d"), long/2)...),
 			"blanks over a cut": append(append(bytes.Repeat([]byte("a"), pieceBytes-2), "       "...), 'b', 'a'),
 		} {
 			if id.Charset() != utf8 && id != Binary {
