@@ -71,32 +71,31 @@ func (b *builder) resolveCTE(c *cte) error {
 	saved, depth := b.ctes, b.derivedDepth
 	defer func() { b.ctes, b.derivedDepth = saved, depth }()
 	b.ctes, b.derivedDepth = c.before, depth+1
-	if c.named && refersTo(c.def.Query, c.def.Name.Name) && !c.hidden() {
-		op, ok := c.def.Query.Body.(*syntax.SetOp)
-		if !ok {
-			return types.Errorf(types.ErCteRecursiveRequiresUnion, c.def.Name.Name)
+	if name := c.def.Name.Name; c.named && references(c.def.Query, name) > 0 {
+		q := withoutParens(c.def.Query)
+		op, ok := q.Body.(*syntax.SetOp)
+		if !ok || op.Op != syntax.Union {
+			if references(q, name) > directReferences(q, name) {
+				return types.Errorf(types.ErInvalidRequiresSingleReference, name)
+			}
+			return types.Errorf(types.ErCteRecursiveRequiresUnion, name)
 		}
-		if !refersTo(op, c.def.Name.Name) { // only its own WITH clause does
-			return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
+		within := refCounter{name: name}
+		if hides := within.with(q.With); hides || within.n > 0 || references(op, name) == 0 { // in a CTE or in ORDER BY, not in a query block
+			return types.Errorf(types.ErInvalidRequiresSingleReference, name)
 		}
-		if w := c.def.Query.With; w != nil {
-			if err := b.with(w, c.around); err != nil {
+		if q.With != nil {
+			if err := b.with(q.With, c.around); err != nil {
 				return err
 			}
 		}
-		return b.resolveRecursive(c, op)
+		return b.resolveRecursive(c, q, op)
 	}
 	r, err := b.query(c.def.Query, c.around)
 	if err != nil {
 		return err
 	}
 	return c.take(r)
-}
-
-// hidden reports whether the WITH clause of the CTE's own query defines another CTE of the same name, which hides it there.
-func (c *cte) hidden() bool {
-	w := c.def.Query.With
-	return w != nil && slices.ContainsFunc(w.CTEs, func(def syntax.CTE) bool { return def.Name.Name == c.def.Name.Name })
 }
 
 // take makes r the CTE's result.
@@ -112,15 +111,15 @@ func (c *cte) take(r *result) (err error) {
 	return nil
 }
 
-// resolveRecursive resolves seed UNION [ALL] step: the first operands do not refer to the CTE and give its columns their types.
-func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
+// resolveRecursive resolves seed UNION [ALL] step, the body op of q: the first operands do not refer to the CTE and give its columns their types.
+func (b *builder) resolveRecursive(c *cte, q *syntax.Query, op *syntax.SetOp) error {
 	parts, distinct := unionParts(op)
 	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], c)
 	var seed *result
 	steps := 0
 	for i, part := range parts {
 		c.inside = 0
-		refers := refersTo(part, c.def.Name.Name)
+		refers := references(part, c.def.Name.Name) > 0
 		if c.open = cteSeed; steps > 0 || refers {
 			if i == 0 || !refers {
 				return types.Errorf(types.ErCteRecursiveRequiresNonrecursiveFirst, c.def.Name.Name)
@@ -136,6 +135,17 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 			}
 		}
 		if c.open == cteStep {
+			switch body := unwrapped(part).(type) {
+			case *syntax.SetOp:
+				if body.Op == syntax.Union {
+					return unsupported("right nested recursive query blocks, in Common Table Expression")
+				}
+				if directReferences(body, c.def.Name.Name) > 0 {
+					return types.NewError(4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.")
+				}
+			case *syntax.ValuesRows:
+				return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
+			}
 			if err := recursiveBlock(part, c.def.Name.Name); err != nil {
 				return err
 			}
@@ -168,7 +178,6 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 		}
 	}
 	c.open = cteDone
-	q := c.def.Query
 	if len(q.OrderBy) > 0 {
 		return unsupported("ORDER BY over UNION in recursive Common Table Expression")
 	}
@@ -177,14 +186,25 @@ func (b *builder) resolveRecursive(c *cte, op *syntax.SetOp) error {
 	return err
 }
 
-// unionParts are the operands of a chain of UNION. distinct[i] says that part i follows UNION without ALL, which removes duplicates from all parts up to it.
+// unionParts are the operands of a chain of UNION. An operand in parentheses that is itself such a chain counts as its operands; on the right it
+// must be of UNION ALL alone. distinct[i] says that part i follows UNION without ALL, which removes duplicates from all parts up to it.
 func unionParts(op syntax.QueryBody) (parts []syntax.QueryBody, distinct []bool) {
 	s, ok := op.(*syntax.SetOp)
+	if q, nested := op.(*syntax.Query); nested {
+		if q = withoutParens(q); bare(q) {
+			s, ok = q.Body.(*syntax.SetOp)
+		}
+	}
 	if !ok || s.Op != syntax.Union {
 		return []syntax.QueryBody{op}, []bool{false}
 	}
 	parts, distinct = unionParts(s.Left)
-	return append(parts, s.Right), append(distinct, s.Quant != syntax.DistinctAll)
+	right, quants := unionParts(s.Right)
+	if slices.Contains(quants, true) {
+		right, quants = []syntax.QueryBody{s.Right}, []bool{false}
+	}
+	quants[len(quants)-1] = s.Quant != syntax.DistinctAll
+	return append(parts, right...), append(distinct, quants...)
 }
 
 // recursiveBlock refuses aggregation, ORDER BY, LIMIT and DISTINCT in a block that refers to its own CTE, of which it sees only the rows of one
@@ -225,6 +245,22 @@ func layers(part syntax.QueryBody) (n int) {
 			return n
 		}
 		n, part = n+1, q.Body
+	}
+}
+
+// bare reports whether a query is its body and nothing else.
+func bare(q *syntax.Query) bool {
+	return q.With == nil && len(q.OrderBy) == 0 && q.Limit == nil && q.Into == nil && len(q.Locks) == 0
+}
+
+// unwrapped removes the parentheses around a query block.
+func unwrapped(part syntax.QueryBody) syntax.QueryBody {
+	for {
+		q, ok := part.(*syntax.Query)
+		if !ok {
+			return part
+		}
+		part = q.Body
 	}
 }
 
@@ -274,15 +310,6 @@ func (b *builder) addStep(c *cte, r *result) error {
 	c.free = append(c.free, free(r.rel)...)
 	c.flags |= flagsOf(r.rel)
 	return nil
-}
-
-// refersTo reports whether a query reads a table of that unqualified name anywhere.
-func refersTo(body syntax.QueryBody, name string) bool {
-	found := false
-	tablesIn(body, func(t *syntax.TableRef) {
-		found = found || t.Schema == "" && t.Name == name
-	})
-	return found
 }
 
 // cteReference finds the CTE that a name in FROM means; r is nil if there is none.

@@ -59,9 +59,16 @@ func children(e syntax.Expr) []syntax.Expr {
 	case *syntax.JSONValue:
 		return []syntax.Expr{e.Doc, e.Path}
 	case *syntax.AggCall:
-		return e.Args
+		if len(e.OrderBy) == 0 && e.Over == nil {
+			return e.Args
+		}
+		list := append(e.Args[:len(e.Args):len(e.Args)], overExprs(e.Over)...)
+		for i := range e.OrderBy {
+			list = append(list, e.OrderBy[i].Expr)
+		}
+		return list
 	case *syntax.WindowCall:
-		return e.Args
+		return append(e.Args[:len(e.Args):len(e.Args)], overExprs(e.Over)...)
 	case *syntax.Row:
 		return e.Elems
 	case *syntax.Match:
@@ -70,67 +77,170 @@ func children(e syntax.Expr) []syntax.Expr {
 	return nil
 }
 
-// tablesIn calls visit for every table that a query names, also in its subqueries and derived tables.
-func tablesIn(body syntax.QueryBody, visit func(*syntax.TableRef)) {
-	inExpr := func(e syntax.Expr) {
-		walkSyntax(e, func(e syntax.Expr) bool {
-			switch e := e.(type) {
-			case *syntax.Subquery:
-				tablesIn(e.Query, visit)
-			case *syntax.Exists:
-				tablesIn(e.Query.Query, visit)
-			case *syntax.In:
-				if e.Query != nil {
-					tablesIn(e.Query.Query, visit)
-				}
-			case *syntax.QuantCompare:
-				tablesIn(e.Query.Query, visit)
-			}
-			return true
-		})
+// overExprs lists the expressions of OVER (…).
+func overExprs(over *syntax.Over) []syntax.Expr {
+	if over == nil || over.Spec == nil {
+		return nil
 	}
-	var inFrom func(t syntax.TableExpr)
-	inFrom = func(t syntax.TableExpr) {
-		switch t := t.(type) {
-		case *syntax.TableRef:
-			visit(t)
-		case *syntax.ParenTable:
-			inFrom(t.Inner)
-		case *syntax.DerivedTable:
-			tablesIn(t.Query, visit)
-		case *syntax.JSONTable:
-			inExpr(t.Doc)
-		case *syntax.Join:
-			inFrom(t.Left)
-			inFrom(t.Right)
-			inExpr(t.On)
+	return specExprs(over.Spec)
+}
+
+// specExprs lists the expressions of a window.
+func specExprs(w *syntax.WindowSpec) []syntax.Expr {
+	list := w.PartitionBy[:len(w.PartitionBy):len(w.PartitionBy)]
+	for i := range w.OrderBy {
+		list = append(list, w.OrderBy[i].Expr)
+	}
+	if w.Frame != nil {
+		list = append(list, w.Frame.Start.Value)
+		if w.Frame.End != nil {
+			list = append(list, w.Frame.End.Value)
 		}
 	}
+	return list
+}
+
+// references counts how often a query reads a table of an unqualified name, anywhere in it. Where a WITH clause defines a CTE of that name, the name
+// means that CTE and does not count.
+func references(body syntax.QueryBody, name string) int {
+	c := refCounter{name: name}
+	c.body(body)
+	return c.n
+}
+
+// directReferences counts those of the references that are in the FROM clause of a query block of body itself, and not in a subquery, derived table
+// or CTE.
+func directReferences(body syntax.QueryBody, name string) int {
 	switch body := body.(type) {
 	case *syntax.Query:
-		if body.With != nil {
-			for i := range body.With.CTEs {
-				tablesIn(body.With.CTEs[i].Query, visit)
-			}
+		if body.With == nil {
+			return directReferences(body.Body, name)
 		}
-		tablesIn(body.Body, visit)
-		for _, o := range body.OrderBy {
-			inExpr(o.Expr)
+		c := refCounter{name: name}
+		if !c.with(body.With) {
+			return directReferences(body.Body, name)
 		}
 	case *syntax.SetOp:
-		tablesIn(body.Left, visit)
-		tablesIn(body.Right, visit)
+		return directReferences(body.Left, name) + directReferences(body.Right, name)
+	case *syntax.Select:
+		c := refCounter{name: name, direct: true}
+		c.from(body.From)
+		return c.n
 	case *syntax.TableQuery:
-		visit(&syntax.TableRef{Schema: body.Name.Schema, Name: body.Name.Name})
+		return references(body, name)
+	}
+	return 0
+}
+
+// refCounter counts references to a table.
+type refCounter struct {
+	name   string
+	direct bool // only those in FROM itself
+	n      int
+}
+
+func (c *refCounter) body(body syntax.QueryBody) {
+	switch body := body.(type) {
+	case *syntax.Query:
+		if c.with(body.With) {
+			return
+		}
+		c.body(body.Body)
+		c.items(body.OrderBy)
+	case *syntax.SetOp:
+		c.body(body.Left)
+		c.body(body.Right)
+	case *syntax.TableQuery:
+		c.table(body.Name.Schema, body.Name.Name)
+	case *syntax.ValuesRows:
+		for _, row := range body.Rows {
+			c.exprs(row)
+		}
 	case *syntax.Select:
 		for i := range body.Items {
-			inExpr(body.Items[i].Expr)
+			c.expr(body.Items[i].Expr)
 		}
-		inFrom(body.From)
-		inExpr(body.Where)
-		for _, g := range body.GroupBy {
-			inExpr(g.Expr)
+		c.from(body.From)
+		c.expr(body.Where)
+		c.items(body.GroupBy)
+		c.expr(body.Having)
+		for i := range body.Windows {
+			c.exprs(specExprs(&body.Windows[i].Spec))
 		}
-		inExpr(body.Having)
 	}
+}
+
+// with counts in the CTEs of a WITH clause, and reports whether one of them has the name, which then means that CTE in the rest of the query.
+func (c *refCounter) with(w *syntax.With) (hides bool) {
+	if w == nil {
+		return false
+	}
+	for i := range w.CTEs {
+		hides = w.CTEs[i].Name.Name == c.name
+		if !hides || !w.Recursive {
+			c.body(w.CTEs[i].Query)
+		}
+		if hides {
+			break
+		}
+	}
+	return hides
+}
+
+func (c *refCounter) table(schema, name string) {
+	if schema == "" && name == c.name {
+		c.n++
+	}
+}
+
+func (c *refCounter) from(t syntax.TableExpr) {
+	switch t := t.(type) {
+	case *syntax.TableRef:
+		c.table(t.Schema, t.Name)
+	case *syntax.ParenTable:
+		c.from(t.Inner)
+	case *syntax.DerivedTable:
+		if !c.direct {
+			c.body(t.Query)
+		}
+	case *syntax.JSONTable:
+		c.expr(t.Doc)
+	case *syntax.Join:
+		c.from(t.Left)
+		c.from(t.Right)
+		c.expr(t.On)
+	}
+}
+
+func (c *refCounter) items(list []syntax.OrderItem) {
+	for i := range list {
+		c.expr(list[i].Expr)
+	}
+}
+
+func (c *refCounter) exprs(list []syntax.Expr) {
+	for _, e := range list {
+		c.expr(e)
+	}
+}
+
+func (c *refCounter) expr(e syntax.Expr) {
+	if c.direct {
+		return
+	}
+	walkSyntax(e, func(e syntax.Expr) bool {
+		switch e := e.(type) {
+		case *syntax.Subquery:
+			c.body(e.Query)
+		case *syntax.Exists:
+			c.body(e.Query.Query)
+		case *syntax.In:
+			if e.Query != nil {
+				c.body(e.Query.Query)
+			}
+		case *syntax.QuantCompare:
+			c.body(e.Query.Query)
+		}
+		return true
+	})
 }
