@@ -369,15 +369,13 @@ type HashJoin struct {
 	BuildLeft bool
 }
 
-// MergeJoin joins inputs that are both sorted by their keys, in the order of values, or
-// from high to low where Desc says so. Its output is that of a HashJoin, in the order of
-// the left input whatever the memory.
+// MergeJoin joins inputs that are both sorted by their keys, ascending. Its output is
+// that of a HashJoin, but always in the order of the left input.
 type MergeJoin struct {
 	Base
 	Kind                JoinKind
 	Left, Right         Node
 	LeftKeys, RightKeys []expr.Expr // of equal type pairwise; NULL matches nothing
-	Desc                []bool      // by key; nil is ascending
 	On                  expr.Expr   // the rest of the condition, or nil
 }
 

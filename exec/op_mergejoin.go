@@ -39,8 +39,6 @@ func (n *MergeJoin) build(b *builder) (operator, error) {
 	o.init(b.rt, n, n.Kind, n.Left, n.Right, n.On)
 	o.leftKeys.init(b.rt, n.LeftKeys)
 	o.rightKeys.init(b.rt, n.RightKeys)
-	copy(o.leftKeys.desc, n.Desc)
-	copy(o.rightKeys.desc, n.Desc)
 	o.group.init(b.rt, Types(n.Right))
 	return o, nil
 }
