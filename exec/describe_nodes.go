@@ -170,12 +170,7 @@ func (n *Limit) Describe() Description {
 }
 
 // Describe implements Node.
-func (n *Distinct) Describe() Description {
-	if n.Sorted {
-		return n.describe("Distinct", "sorted input")
-	}
-	return n.describe("Distinct")
-}
+func (n *Distinct) Describe() Description { return n.describe("Distinct") }
 
 // Describe implements Node.
 func (n *HashAgg) Describe() Description {

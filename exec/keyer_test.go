@@ -32,7 +32,6 @@ func TestLongKeysPoll(t *testing.T) {
 		"sorted groups":    &StreamAgg{Input: from(), Keys: keys, Aggs: count},
 		"parts of groups":  &HashAgg{Input: from(), Keys: keys, Aggs: count, Phase: AggPartial},
 		"no duplicates":    &Distinct{Input: from()},
-		"no repetitions":   &Distinct{Input: from(), Sorted: true},
 		"an intersection":  &SetOp{Left: from(), Right: from(), Kind: SetIntersect, Out: []types.Type{longtext}},
 		"a hash join":      &HashJoin{Left: from(), Right: from(), LeftKeys: keys, RightKeys: keys},
 		"a merge join":     &MergeJoin{Left: from(), Right: from(), LeftKeys: keys, RightKeys: keys},

@@ -255,8 +255,6 @@ type Limit struct {
 type Distinct struct {
 	Base
 	Input Node
-	// Sorted says that equal rows are adjacent, so that one row of memory does.
-	Sorted bool
 }
 
 // HashAgg groups by hashing and spills to disk. Its output is the group keys

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"bytes"
-
 	"github.com/pandodb/pando/types"
 )
 
@@ -35,9 +33,6 @@ func (n *Distinct) build(b *builder) (operator, error) {
 	in, err := b.node(n.Input)
 	if err != nil {
 		return nil, err
-	}
-	if n.Sorted {
-		return &uniqOp{rt: b.rt, input: in, long: b.rt.account()}, nil
 	}
 	o := &distinctOp{rt: b.rt, input: in, types: Types(n), mem: b.rt.account(), long: b.rt.account()}
 	o.table.init()
@@ -271,52 +266,4 @@ func (p *partitions) close() {
 	}
 	p.reading.close()
 	*p = partitions{}
-}
-
-// uniqOp drops rows that equal the one before.
-type uniqOp struct {
-	rt    *Runtime
-	input operator
-	long  account // of the keys of long texts
-	last  []byte
-	key   []byte
-	any   bool
-	sel   []uint16
-}
-
-func (o *uniqOp) open() error { o.any = false; return o.input.open() }
-
-func (o *uniqOp) next() (*types.Batch, error) {
-	for {
-		b, err := o.input.next()
-		if b == nil || err != nil {
-			return nil, err
-		}
-		if o.sel, err = o.long.passing(o.sel, b, o.differs); err != nil {
-			return nil, err
-		}
-		if len(o.sel) > 0 {
-			b.Sel = o.sel
-			return b, nil
-		}
-	}
-}
-
-// differs reports whether physical row i of b is another than the one before.
-func (o *uniqOp) differs(b *types.Batch, i int) (bool, error) {
-	var err error
-	if o.key, err = o.rt.appendRowKey(o.key[:0], b, i); err != nil {
-		return false, err
-	}
-	if o.any && bytes.Equal(o.key, o.last) {
-		return false, nil
-	}
-	o.any = true
-	o.last, o.key = o.key, o.last
-	return true, nil
-}
-
-func (o *uniqOp) close() {
-	o.input.close()
-	o.long.close()
 }

@@ -224,7 +224,7 @@ func (x *tableExplainer) walk(n exec.Node) {
 	case *exec.Gather:
 		head.workers = n.Workers
 	case *exec.Distinct:
-		head.temporary = head.temporary || !n.Sorted
+		head.temporary = true
 	case *exec.Filter:
 		last.where = true
 		last.attach(n.Cond)
