@@ -166,9 +166,12 @@ func (x *execution) EvalSubplan(ctx *expr.Ctx, plan any, args []expr.Expr, row [
 func (st *subplanState) bind(ctx *expr.Ctx, args []expr.Expr, row []types.Value) error {
 	st.bytes = st.bytes[:0]
 	for i, e := range args {
-		v, err := e.EvalFull(ctx, row) // comparisons see all digits of a quotient
+		var v types.Value
+		var err error
 		if i < len(st.plan.Slots) {
 			v, err = e.Eval(ctx, row)
+		} else {
+			v, err = e.EvalFull(ctx, row) // comparisons see all digits of a quotient
 		}
 		if err != nil {
 			return err

@@ -139,6 +139,26 @@ func TestSubplanIsLazy(t *testing.T) {
 	}
 }
 
+// TestSubplanArgumentsOnce: an outer value is evaluated once for each evaluation of the subquery, which shows if it is itself volatile.
+func TestSubplanArgumentsOnce(t *testing.T) {
+	k := newKit(t)
+	counted := &source{rows: [][]any{{7}}}
+	volatile := &Subplan{Root: counted.node(1), Flags: expr.FlagVolatile}
+	arg := volatile.Expr("(volatile)", bigintType, expr.CoerImplicit, nil, nil, false)
+	sub := &Subplan{Slots: []int{0}, Root: &Project{Input: &Values{Out: []types.Type{bigintType}, Rows: [][]expr.Expr{{lit(1)}}},
+		Exprs: []expr.Expr{expr.AsParam(bigint(0), 0)}}}
+	e := sub.Expr("(subquery)", bigintType, expr.CoerImplicit, []expr.Expr{arg}, nil, false)
+	outer := &source{rows: [][]any{{1}, {2}, {3}}}
+	rows, err := k.tryQuery(k.runtime(), withSubplans(&Project{Input: outer.node(1), Exprs: []expr.Expr{e}}, 1, sub, volatile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameRows(t, "values", rows, []string{"7", "7", "7"})
+	if counted.reads != 3 {
+		t.Errorf("the outer value was evaluated %d times for 3 rows", counted.reads)
+	}
+}
+
 // TestSubplanAsBound: a constant subquery bounds a range, also under an Apply that opens the scan several times.
 func TestSubplanAsBound(t *testing.T) {
 	k := newKit(t)
