@@ -31,7 +31,7 @@ type IntoFile struct {
 	Columns []sqlapi.ColumnInfo
 }
 
-// NewFile is a file that a statement makes. Abort, instead of Close, removes it.
+// NewFile is a file that a statement makes. Abort, instead of Close or after one that failed, removes it.
 type NewFile interface {
 	io.WriteCloser
 	Abort()
@@ -61,6 +61,7 @@ func (rt *Runtime) runIntoFile(n *IntoFile) (sqlapi.Result, error) {
 		return sqlapi.Result{}, err
 	}
 	if err := file.Close(); err != nil {
+		file.Abort() // what an earlier write has not reported may be missing from it
 		return sqlapi.Result{}, types.NewError(types.ErUnknownError, "closing '"+n.Path+"' failed")
 	}
 	rt.FoundRowsCount = w.rows
