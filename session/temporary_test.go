@@ -87,6 +87,36 @@ func TestTemporaryLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestTemporaryCounts defends that the bytes counted of a temporary table are those that it has, whatever changes its rows: without rows it has none.
+func TestTemporaryCounts(t *testing.T) {
+	script := inproc.NewScript(t, inproc.Options{})
+	defer script.Close()
+	n := script.Node()
+	c := n.Root("test")
+	defer c.Close()
+	c.Must("CREATE TEMPORARY TABLE x (k VARCHAR(20) PRIMARY KEY, v VARCHAR(20), u VARCHAR(20), w VARCHAR(20), KEY (v), UNIQUE KEY (u))")
+	for _, change := range []string{
+		"UPDATE x SET v = 'á'", // of the same key in the index, a byte longer
+		"UPDATE x SET u = 'á'",
+		"UPDATE x SET v = 'á', u = 'Á', w = 'long'",
+		"UPDATE x SET v = 'longer', u = 'longer'",
+		"UPDATE x SET v = NULL, u = NULL",
+		"UPDATE x SET k = 'á'",
+		"UPDATE x SET k = 'a longer key'",
+		"UPDATE x SET k = 'a longer key', v = 'á', u = 'á'",
+		"REPLACE INTO x VALUES ('a', 'á', 'á', NULL)",
+		"INSERT INTO x VALUES ('a', 'a', 'a', NULL) ON DUPLICATE KEY UPDATE k = 'longer', v = 'á', u = 'á'",
+	} {
+		c.Must("INSERT INTO x VALUES ('a', 'a', 'a', 'a')")
+		c.Must(change)
+		c.Must("DELETE FROM x")
+		if _, bytes := n.DDL.TemporaryTables(); bytes != 0 {
+			t.Errorf("after %s and DELETE %d bytes are counted", change, bytes)
+		}
+		c.Must("TRUNCATE TABLE x")
+	}
+}
+
 // TestTemporaryRestart defends that a start deletes what is left of temporary tables: here of a session that has just ended, whose data
 // wait for those of others.
 func TestTemporaryRestart(t *testing.T) {

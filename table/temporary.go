@@ -16,16 +16,16 @@ func (w *Writer) oldEntryBytes(x *indexInfo, e *entryChange, rowKey []byte, uniq
 	return len(e.oldKey) + len(w.patch.entry)
 }
 
-// growEntries counts the change of the size of a temporary table's entries by an update that prepareUpdate has prepared. An entry that keeps
-// its key is counted with its old size.
+// growEntries counts the change of the size of a temporary table's entries by an update that prepareUpdate has prepared. An entry that is written
+// under the key that it has replaces the old one: its value holds the texts as they are, which a collation may hold for equal.
 func (w *Writer) growEntries(oldRow []byte) error {
 	n := 0
 	for i := range w.in.secondary {
 		e := &w.entries[i]
-		if e.del {
+		if e.del || e.put {
 			n -= w.oldEntryBytes(&w.in.secondary[i], e, oldRow, e.unique)
 		}
-		if e.put && e.del {
+		if e.put {
 			n += len(e.newKey) + len(e.value)
 		}
 	}

@@ -292,14 +292,14 @@ func (w *Writer) updateFull(tx *txn.Txn) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		old = len(stored)
+		old = len(oldKey) + len(stored)
 	}
 	row, err := w.encodeRow(w.new)
 	if err != nil {
 		return false, err
 	}
 	if w.in.table.Temporary != nil {
-		if err := w.in.table.Grow(len(row) - old); err != nil {
+		if err := w.in.table.Grow(len(newKey) + len(row) - old); err != nil {
 			return false, err
 		}
 	}
