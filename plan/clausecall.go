@@ -162,17 +162,18 @@ func (p *clausePrinter) bits(e *syntax.Literal) {
 	p.text("0x" + strings.Repeat("0", max((len(e.Value)+7)/8*2-len(digits), 0)) + digits)
 }
 
-// synonyms are the names under which MySQL keeps functions that have several.
+// synonyms maps functions to the names under which MySQL keeps them.
 var synonyms = map[string]string{
-	"day": "dayofmonth", "lcase": "lower", "ucase": "upper", "substring": "substr", "mid": "substr", "character_length": "char_length",
-	"ceil": "ceiling", "power": "pow", "octet_length": "length",
+	"substring": "substr", "mid": "substr", "current_date": "curdate", "current_time": "curtime", "current_timestamp": "now", "localtime": "now",
+	"localtimestamp": "now", "ucase": "upper", "lcase": "lower", "day": "dayofmonth", "session_user": "user", "system_user": "user", "schema": "database",
+	"power": "pow", "ceil": "ceiling", "sha1": "sha", "character_length": "char_length", "octet_length": "length",
 }
 
 // synonym writes the calls that MySQL keeps as something else, and reports whether e is one.
 func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
 	name := strings.ToLower(e.Name)
 	switch e.Syntax {
-	case syntax.CallPlain, syntax.CallFromFor:
+	case syntax.CallPlain, syntax.CallFromFor, syntax.CallNoParen:
 	case syntax.CallExtract:
 		p.text("extract(" + strings.ToLower(e.Unit) + " from ")
 		p.expr(e.Args[0])
@@ -203,7 +204,7 @@ func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
 	case synonyms[name] != "":
 		p.text(synonyms[name])
 		p.list(e.Args)
-	case e.Syntax == syntax.CallFromFor:
+	case e.Syntax != syntax.CallPlain:
 		p.text(name)
 		p.list(e.Args)
 	default:

@@ -123,7 +123,7 @@ func (k keptExpr) allowedNode(e syntax.Expr) error {
 
 func (k keptExpr) allowedCall(e *syntax.FuncCall) error {
 	name := strings.ToLower(e.Name)
-	if other := viewCalls[name]; other != "" {
+	if other := synonyms[name]; other != "" {
 		name = other
 	}
 	switch {

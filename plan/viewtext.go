@@ -514,15 +514,10 @@ func (p *clausePrinter) joinColumn(c column) {
 	p.viewColumn(ref)
 }
 
-// viewCalls are the names under which MySQL keeps functions that have several.
-var viewCalls = map[string]string{"substring": "substr", "mid": "substr", "current_date": "curdate", "current_time": "curtime", "current_timestamp": "now",
-	"localtime": "now", "localtimestamp": "now", "ucase": "upper", "lcase": "lower", "day": "dayofmonth", "session_user": "user", "system_user": "user",
-	"schema": "database", "power": "pow", "ceil": "ceiling", "sha1": "sha", "character_length": "char_length", "octet_length": "length"}
-
 // viewCall writes a function of a view.
 func (p *clausePrinter) viewCall(e *syntax.FuncCall) {
 	name := strings.ToLower(e.Name)
-	if other := viewCalls[name]; other != "" {
+	if other := synonyms[name]; other != "" {
 		name = other
 	}
 	switch {
@@ -577,12 +572,8 @@ func (p *clausePrinter) viewBinary(e *syntax.Binary) bool {
 		p.text(" = ")
 		call("soundex", e.R)
 		p.text(")")
-	case syntax.OpJSONExtract:
-		call("json_extract", e.L, e.R)
-	case syntax.OpJSONUnquoteExtract:
-		p.text("json_unquote(")
-		call("json_extract", e.L, e.R)
-		p.text(")")
+	case syntax.OpJSONExtract, syntax.OpJSONUnquoteExtract:
+		p.arrow(e)
 	case syntax.OpMemberOf:
 		p.expr(e.L)
 		p.text(" member of (")
