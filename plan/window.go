@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -172,7 +173,10 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	plain := *b
 	for _, p := range spec.PartitionBy {
 		if containsWindow(p) {
-			return nil, types.Errorf(types.ErWindowFunctionInvalid, "window")
+			if over.Spec != nil && over.Spec.Base != "" { // whose partition it is
+				return nil, errNestedWindow(over.Spec.Base)
+			}
+			return nil, errNestedWindow(over.Name)
 		}
 		if _, ok := position(p); ok {
 			return nil, errWindowPosition
@@ -186,7 +190,7 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	}
 	for _, o := range spec.OrderBy {
 		if containsWindow(o.Expr) {
-			return nil, types.Errorf(types.ErWindowFunctionInvalid, "window")
+			return nil, errNestedWindow(over.Name)
 		}
 		if _, ok := position(o.Expr); ok {
 			return nil, errWindowPosition
@@ -362,6 +366,11 @@ func (blk *block) windowSpec(over *syntax.Over, name string) (*syntax.WindowSpec
 
 // unnamedWindow is what errors call a window of OVER (…).
 const unnamedWindow = "<unnamed window>"
+
+// errNestedWindow is the error of a window function within the specification of a window.
+func errNestedWindow(window string) error {
+	return types.NewError(3595, "You cannot nest a window function in the specification of window '"+cmp.Or(window, unnamedWindow)+"'.")
+}
 
 // inherits checks what a window may add to the one that it refines.
 func inherits(spec *syntax.WindowSpec, base *syntax.NamedWindow, name string) error {
