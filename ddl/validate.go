@@ -185,8 +185,8 @@ func checkType(c *ColumnSpec) error {
 			return types.Errorf(types.ErTooBigFieldLength, c.Name, types.MaxCharLength)
 		}
 	case types.TypeVarchar:
-		if most := types.MaxVarcharBytes / t.Coll.MaxCharLen(); int(t.Length) > most {
-			return types.Errorf(types.ErTooBigFieldLength, c.Name, most)
+		if longest := types.MaxVarcharBytes / t.Coll.MaxCharLen(); int(t.Length) > longest {
+			return types.Errorf(types.ErTooBigFieldLength, c.Name, longest)
 		}
 	case types.TypeVarbinary:
 		if t.Length > types.MaxVarcharBytes {

@@ -58,15 +58,15 @@ func (e *Engine) openDisk() error {
 	return nil
 }
 
-// limit resolves an option: NoSpace means 0, 0 means the fraction but no more than most, and any other number itself.
-func limit(option int64, fraction, most uint64) uint64 {
+// limit resolves an option: NoSpace means 0, 0 means the fraction but no more than largest, and any other number itself.
+func limit(option int64, fraction, largest uint64) uint64 {
 	switch {
 	case option < 0:
 		return 0
 	case option > 0:
 		return uint64(option)
 	}
-	return min(fraction, most)
+	return min(fraction, largest)
 }
 
 // PollDisk updates what DiskFull returns. The owner calls it about once a second. Below half of the watermark it also removes

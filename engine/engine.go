@@ -42,26 +42,26 @@ type Engine struct {
 	// before order.
 	cut sync.RWMutex
 
-	opened     atomic.Bool // the directory and the log are open
-	failed     atomic.Bool
-	stalled    atomic.Bool
-	slowLog    atomic.Bool   // the present slow sync of the log has been logged
-	plainReads atomic.Bool   // the system cannot tell whether a read would block
-	pressure   atomic.Uint64 // math.Float64bits
-	disk       disk
-	failing    failing
-	garbage    garbage
-	unflushed  unflushed
-	loads      loads
-	sinker     sinker
-	direct     directReads
-	counters   counters
-	tables     atomic.Uint64 // number of the last file in the directory of incoming tables
-	sorters    atomic.Int64  // open ones
-	fileSpace  FileSpace     // bounds the sorters' files; nil does not
-	sortMemory SortMemory    // memory of sorters beyond their own; nil if there is none
-	sortMost   int64         // bytes of sortMemory that all sorters together may take
-	sortLent   atomic.Int64  // bytes of sortMemory that they have taken
+	opened       atomic.Bool // the directory and the log are open
+	failed       atomic.Bool
+	stalled      atomic.Bool
+	slowLog      atomic.Bool   // the present slow sync of the log has been logged
+	plainReads   atomic.Bool   // the system cannot tell whether a read would block
+	pressure     atomic.Uint64 // math.Float64bits
+	disk         disk
+	failing      failing
+	garbage      garbage
+	unflushed    unflushed
+	loads        loads
+	sinker       sinker
+	direct       directReads
+	counters     counters
+	tables       atomic.Uint64 // number of the last file in the directory of incoming tables
+	sorters      atomic.Int64  // open ones
+	fileSpace    FileSpace     // bounds the sorters' files; nil does not
+	sortMemory   SortMemory    // memory of sorters beyond their own; nil if there is none
+	sortBytesMax int64         // bytes of sortMemory that all sorters together may take
+	sortLent     atomic.Int64  // bytes of sortMemory that they have taken
 }
 
 // counters are what Pebble's own metrics do not hold.

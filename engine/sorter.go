@@ -59,8 +59,10 @@ type SortMemory interface {
 	Take(n int64) error
 }
 
-// SetSortMemory lets sorters take memory of m, at most most bytes together. It must be called before the first NewSorter.
-func (e *Engine) SetSortMemory(m SortMemory, most int64) { e.sortMemory, e.sortMost = m, most }
+// SetSortMemory lets sorters take memory of m, at most bytesMax together. It must be called before the first NewSorter.
+func (e *Engine) SetSortMemory(m SortMemory, bytesMax int64) {
+	e.sortMemory, e.sortBytesMax = m, bytesMax
+}
 
 // SetFileSpace bounds the files of sorters. It must be called before the first NewSorter.
 func (e *Engine) SetFileSpace(s FileSpace) { e.fileSpace = s }
@@ -125,7 +127,7 @@ func (s *Sorter) borrow(bytes int) bool {
 		return false
 	}
 	n := int64(max(bytes, sortTakeBytes))
-	if s.e.sortLent.Add(n) > s.e.sortMost || m.Take(n) != nil {
+	if s.e.sortLent.Add(n) > s.e.sortBytesMax || m.Take(n) != nil {
 		s.e.sortLent.Add(-n)
 		s.refused = true
 		return false

@@ -34,15 +34,15 @@ type digestKey struct {
 
 // digestRow are the executions of all sessions with one digest.
 type digestRow struct {
-	digest         *plan.Digest // of the first; nil in the row for those beyond digestsMax
-	count          uint64
-	first, last    time.Time
-	sampleTook     time.Duration
-	totals         digestTotals
-	latencies      latencies
-	shortest, most time.Duration
-	memory         int64
-	profile        profileSums
+	digest            *plan.Digest // of the first; nil in the row for those beyond digestsMax
+	count             uint64
+	first, last       time.Time
+	sampleTook        time.Duration
+	totals            digestTotals
+	latencies         latencies
+	shortest, longest time.Duration
+	memory            int64
+	profile           profileSums
 }
 
 // profileSums are the figures of plans, summed up over executions.
@@ -130,7 +130,7 @@ func (d *digests) fold(e *ledgerEntry) {
 	if e.digest.Reads {
 		r.profile.add(&e.digest.Profile, uint64(e.n))
 	}
-	r.shortest, r.most, r.memory = min(r.shortest, e.shortest), max(r.most, e.most), max(r.memory, e.memory)
+	r.shortest, r.longest, r.memory = min(r.shortest, e.shortest), max(r.longest, e.longest), max(r.memory, e.memory)
 	for _, bucket := range e.buckets[:e.n] {
 		r.latencies.add(bucket)
 	}
@@ -184,7 +184,7 @@ func (d *digests) list() []infoschema.StatementDigest {
 }
 
 func (r *digestRow) shown() infoschema.StatementDigest {
-	out := infoschema.StatementDigest{Count: r.count, Took: r.totals.took, Shortest: r.shortest, Longest: r.most, Errors: r.totals.errors, Warnings: r.totals.warnings,
+	out := infoschema.StatementDigest{Count: r.count, Took: r.totals.took, Shortest: r.shortest, Longest: r.longest, Errors: r.totals.errors, Warnings: r.totals.warnings,
 		Affected: r.totals.affected, Sent: r.totals.sent, Examined: r.totals.examined, Sorted: r.totals.sorted, MergePasses: r.totals.merges, TmpDiskTables: r.totals.tmp, MemoryMax: r.memory, First: r.first, Last: r.last, Profile: r.profile}
 	for i, thousandths := range []uint64{950, 990, 999} {
 		out.Quantiles[i] = time.Duration(r.latencies.quantile(thousandths, r.count))

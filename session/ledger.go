@@ -78,18 +78,18 @@ func (p *provider) Waited(since time.Duration) time.Duration { return clock.Sinc
 
 // ledgerEntry are executions of one digest that the node's row has not got yet.
 type ledgerEntry struct {
-	digest         *plan.Digest
-	n              int
-	first, last    time.Duration // ends of executions, on the monotonic clock
-	opened         time.Duration // what the first took
-	shortest, most time.Duration
-	memory         int64
-	totals         digestTotals
-	buckets        [ledgerRuns]uint16
-	profiled       uint64        // executions whose profile is in the session's figures already
-	accesses       []exec.Access // of the plan
-	rows           []uint64      // by access, all executions together
-	read           time.Duration // when the last of them ended
+	digest            *plan.Digest
+	n                 int
+	first, last       time.Duration // ends of executions, on the monotonic clock
+	opened            time.Duration // what the first took
+	shortest, longest time.Duration
+	memory            int64
+	totals            digestTotals
+	buckets           [ledgerRuns]uint16
+	profiled          uint64        // executions whose profile is in the session's figures already
+	accesses          []exec.Access // of the plan
+	rows              []uint64      // by access, all executions together
+	read              time.Duration // when the last of them ended
 }
 
 // settleProfile adds the figures that follow from the plan, times the number of executions.
@@ -106,7 +106,7 @@ func (l *ledgerEntry) add(e *event, end, took time.Duration) {
 	l.buckets[l.n] = latencyBucket(uint64(took))
 	l.n++
 	l.last = end
-	l.shortest, l.most, l.memory = min(l.shortest, took), max(l.most, took), max(l.memory, e.memory)
+	l.shortest, l.longest, l.memory = min(l.shortest, took), max(l.longest, took), max(l.memory, e.memory)
 	t := &l.totals
 	t.took += took
 	t.errors += e.errors

@@ -168,12 +168,12 @@ func (p *parser) typePrecision(d *DataType) {
 // smallNumber parses an integer. Larger ones than 63 bits become the largest, which
 // is refused with the error of the type.
 func (p *parser) smallNumber() int64 {
-	const most = 1<<63 - 1
+	const largest = 1<<63 - 1
 	var n int64
 	for _, c := range []byte(p.text(p.expect(tInt))) {
 		digit := int64(c - '0')
-		if n > (most-digit)/10 {
-			return most
+		if n > (largest-digit)/10 {
+			return largest
 		}
 		n = n*10 + digit
 	}

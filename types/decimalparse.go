@@ -15,16 +15,16 @@ const maxExponent = 4096
 
 // decText is the parsed shape of a number.
 type decText struct {
-	digits [maxParsedDigits]byte // without leading zeros
-	n      int                   // digits held
-	scale  int                   // digits after the point, negative for trailing zeros
-	most   int                   // the most digits after the point to keep
-	lost   int                   // integer digits that did not fit
-	neg    bool
+	digits   [maxParsedDigits]byte // without leading zeros
+	n        int                   // digits held
+	scale    int                   // digits after the point, negative for trailing zeros
+	scaleMax int                   // of digits after the point
+	lost     int                   // integer digits that did not fit
+	neg      bool
 }
 
 func (d *decText) add(c byte, fraction bool) {
-	if fraction && d.scale > d.most {
+	if fraction && d.scale > d.scaleMax {
 		return // far beyond any column's scale
 	}
 	if d.n == 0 && c == '0' {
@@ -62,7 +62,7 @@ func parseDecimal(s []byte, scale int) (v Value, rest []byte, ok bool) {
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
-	d := decText{most: scale}
+	d := decText{scaleMax: scale}
 	if i < len(s) && (s[i] == '+' || s[i] == '-') {
 		d.neg = s[i] == '-'
 		i++
@@ -113,20 +113,20 @@ func (d *decText) exponent(s []byte) int {
 func (d *decText) value() Value {
 	scale := d.scale
 	if d.n == 0 {
-		return Decimal(0, uint8(min(max(scale, 0), d.most)))
+		return Decimal(0, uint8(min(max(scale, 0), d.scaleMax)))
 	}
 	if d.lost > 0 || d.n-scale > MaxDecimalPrecision {
 		return saturated(MaxDecimalPrecision, 0, d.neg)
 	}
 	digits := d.digits[:d.n]
 	up := false
-	if drop := scale - d.most; drop > 0 {
+	if drop := scale - d.scaleMax; drop > 0 {
 		if drop > len(digits) {
-			return Decimal(0, uint8(d.most))
+			return Decimal(0, uint8(d.scaleMax))
 		}
 		up = digits[len(digits)-drop] >= '5'
 		digits = digits[:len(digits)-drop]
-		scale = d.most
+		scale = d.scaleMax
 	}
 	if len(digits) <= narrowDecimalDigits && scale >= 0 {
 		n := int64(0)

@@ -249,12 +249,12 @@ func shortFloat(s []byte) []byte {
 		exp--
 	}
 	if i < len(s) {
-		const most = 1 << 40 // beyond any text that there is room for
+		const exponentMax = 1 << 40 // beyond any text that there is room for
 		given, neg := 0, false
 		for _, c := range s[i+1:] {
 			if !isDigit(c) {
 				neg = c == '-'
-			} else if given < most {
+			} else if given < exponentMax {
 				given = given*10 + int(c-'0')
 			}
 		}

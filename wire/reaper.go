@@ -92,8 +92,8 @@ func (c *conn) inspect(now uint64) {
 }
 
 func over(age int64, limit *atomic.Int64) bool {
-	most := limit.Load()
-	return most > 0 && age > most
+	longest := limit.Load()
+	return longest > 0 && age > longest
 }
 
 // logLimiter bounds how many lines of one kind are logged per second. Safe for concurrent use.

@@ -89,9 +89,9 @@ func (d *Decoder) TS() clock.Timestamp {
 	return clock.Timestamp(v)
 }
 
-// Byte takes a byte that is at most most.
-func (d *Decoder) Byte(most byte) byte {
-	if len(d.rest) == 0 || d.rest[0] > most {
+// Byte takes a byte of at most largest.
+func (d *Decoder) Byte(largest byte) byte {
+	if len(d.rest) == 0 || d.rest[0] > largest {
 		d.Fail("byte")
 		return 0
 	}
@@ -169,10 +169,10 @@ func (d *Decoder) Mutations() (list []kvapi.Mutation) {
 	return list
 }
 
-// Text takes bytes, at most most of them, as a string.
-func (d *Decoder) Text(most int) string {
+// Text takes bytes, at most bytesMax of them, as a string.
+func (d *Decoder) Text(bytesMax int) string {
 	b := d.Bytes()
-	if len(b) > most {
+	if len(b) > bytesMax {
 		d.Fail("text")
 		return ""
 	}
