@@ -95,7 +95,7 @@ type clusterRegion struct {
 // endedLock is a lock that a commit has turned into a version.
 type endedLock struct {
 	key []byte
-	row *heldRow
+	row *intent
 }
 
 // NewCluster loads the regions with a log from the store's engine, and their locks. Their Raft groups are started afterwards: what those

@@ -39,7 +39,7 @@ type pending struct {
 	// mu guards what follows. It is a leaf.
 	mu      sync.RWMutex
 	marks   btree.Map[string, *mark]
-	locks   btree.Map[string, *heldRow]
+	locks   btree.Map[string, *intent]
 	bytes   int                        // of rows in locks
 	waiters map[string][]chan struct{} // by key; closed when a mark or lock of the key is gone
 }
@@ -49,8 +49,8 @@ type mark struct {
 	ts clock.Timestamp // zero until the entry has one
 }
 
-// heldRow is a lock of a transaction with the row that it is to write. It is immutable: a change replaces it.
-type heldRow struct {
+// intent is a write intent: a lock of a transaction in a cluster, with the row that it writes when it commits. It is immutable: a change replaces it.
+type intent struct {
 	mvcc.Lock
 	dropped bool // Value is nil, the row is in the engine only
 	leaving bool // the commit or rollback that ends it is applied, and not visible yet
@@ -182,7 +182,7 @@ func (p *pending) wake(key string) {
 func (p *pending) lock(key []byte, l mvcc.Lock) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old, had := p.locks.Set(string(key), &heldRow{Lock: l})
+	old, had := p.locks.Set(string(key), &intent{Lock: l})
 	p.bytes += len(l.Value)
 	if had {
 		assert.That(old.Start == l.Start || old.leaving, "store: nobody takes a lock that another transaction has")
@@ -198,14 +198,14 @@ func (p *pending) shown(key []byte) {
 	defer p.mu.Unlock()
 	if l, found := p.locks.Get(string(key)); found && p.bytes > lockBytesMax {
 		p.bytes -= len(l.Value)
-		bare := heldRow{Lock: l.Lock, dropped: true}
+		bare := intent{Lock: l.Lock, dropped: true}
 		bare.Value = nil
 		p.locks.Set(string(key), &bare)
 	}
 }
 
 // find returns the lock of a key, nil if there is none. It must not be changed.
-func (p *pending) find(key []byte) *heldRow {
+func (p *pending) find(key []byte) *intent {
 	if p.slot(key).Load() == 0 {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (p *pending) renew(key []byte, ttl uint64) {
 // obstacle is a mark or lock that a reader has to wait for.
 type obstacle struct {
 	key  string
-	lock *heldRow      // nil for a mark
+	lock *intent       // nil for a mark
 	gone chan struct{} // closed when it is worth looking again
 }
 
@@ -298,7 +298,7 @@ func (p *pending) within(s kvapi.Span, ts, own clock.Timestamp) (o *obstacle) {
 	}
 	p.marks.Ascend(string(s.Start), func(key string, _ *mark) bool { return visit(key) })
 	if o == nil {
-		p.locks.Ascend(string(s.Start), func(key string, _ *heldRow) bool { return visit(key) })
+		p.locks.Ascend(string(s.Start), func(key string, _ *intent) bool { return visit(key) })
 	}
 	return o
 }
@@ -347,7 +347,7 @@ func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (locked []string) 
 	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	p.locks.Ascend(string(s.Start), func(k string, held *heldRow) bool {
+	p.locks.Ascend(string(s.Start), func(k string, held *intent) bool {
 		if !s.Contains([]byte(k)) {
 			return false
 		}
@@ -363,7 +363,7 @@ func (p *pending) lockedIn(s kvapi.Span, own clock.Timestamp) (locked []string) 
 func (p *pending) locksBelow(ts clock.Timestamp, limit int, describe func(key []byte, l *mvcc.Lock) kvapi.LockInfo) (found []kvapi.LockInfo) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	p.locks.Scan(func(key string, l *heldRow) bool {
+	p.locks.Scan(func(key string, l *intent) bool {
 		if l.Start <= ts {
 			found = append(found, describe([]byte(key), &l.Lock))
 		}
@@ -378,13 +378,13 @@ func (p *pending) cutAt(key []byte) (right *pending) {
 	right = newPending()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.locks.Ascend(string(key), func(k string, l *heldRow) bool {
+	p.locks.Ascend(string(key), func(k string, l *intent) bool {
 		right.locks.Set(k, l)
 		right.bytes += len(l.Value)
 		right.count([]byte(k), 1)
 		return true
 	})
-	right.locks.Scan(func(k string, l *heldRow) bool {
+	right.locks.Scan(func(k string, l *intent) bool {
 		p.locks.Delete(k)
 		p.bytes -= len(l.Value)
 		p.count([]byte(k), -1)
