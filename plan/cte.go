@@ -135,17 +135,6 @@ func (b *builder) resolveRecursive(c *cte, q *syntax.Query, op *syntax.SetOp) er
 			}
 		}
 		if c.open == cteStep {
-			switch body := unwrapped(part).(type) {
-			case *syntax.SetOp:
-				if body.Op == syntax.Union {
-					return unsupported("right nested recursive query blocks, in Common Table Expression")
-				}
-				if directReferences(body, c.def.Name.Name) > 0 {
-					return types.NewError(4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.")
-				}
-			case *syntax.ValuesRows:
-				return types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
-			}
 			if err := recursiveBlock(part, c.def.Name.Name); err != nil {
 				return err
 			}
@@ -207,9 +196,20 @@ func unionParts(op syntax.QueryBody) (parts []syntax.QueryBody, distinct []bool)
 	return append(parts, right...), append(distinct, quants...)
 }
 
-// recursiveBlock refuses aggregation, ORDER BY, LIMIT and DISTINCT in a block that refers to its own CTE, of which it sees only the rows of one
+// recursiveBlock refuses aggregation, set operations, ORDER BY, LIMIT and DISTINCT in a block that refers to its own CTE, of which it sees only the rows of one
 // iteration.
 func recursiveBlock(part syntax.QueryBody, name string) error {
+	switch body := unwrapped(part).(type) {
+	case *syntax.SetOp:
+		if body.Op == syntax.Union {
+			return unsupported("right nested recursive query blocks, in Common Table Expression")
+		}
+		if directReferences(body, name) > 0 {
+			return types.NewError(4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.")
+		}
+	case *syntax.ValuesRows:
+		return types.Errorf(types.ErInvalidRequiresSingleReference, name)
+	}
 	for {
 		q, ok := part.(*syntax.Query)
 		if !ok {
