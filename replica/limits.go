@@ -14,10 +14,11 @@ type Limits struct {
 	// GroupProposals and GroupBytes bound a group of proposals, which is one entry.
 	GroupProposals int `least:"1"`
 	GroupBytes     int `least:"1"`
-	// Raft's: bytes of entries in a message; messages, and their bytes, that wait for an answer; bytes of entries that wait for a majority.
+	// Raft's: bytes of entries in a message; messages, and their bytes, that wait for an answer; bytes of entries that wait for a majority. With one message of one
+	// entry on its way a peer that is a little slower than another never catches up.
 	MessageBytes     uint64 `least:"1"`
-	Messages         int    `least:"1"`
-	MessagesBytes    uint64 `least:"64"`
+	Messages         int    `least:"16"`
+	MessagesBytes    uint64 `least:"4096"`
 	UncommittedBytes uint64 `least:"64"`
 	// CacheBytes bounds the bytes of applied entries that a group keeps in memory, for followers that are a little behind. Entries that are not applied yet are
 	// all kept; since one entry is in flight at a time they are few.

@@ -93,7 +93,9 @@ type clusterStatus struct {
 			Starts uint64 `json:"starts"`
 		} `json:"nodes"`
 		Regions []struct {
-			Voters []uint64 `json:"voters"`
+			ID      uint64   `json:"id"`
+			Applied uint64   `json:"applied"`
+			Voters  []uint64 `json:"voters"`
 		} `json:"regions"`
 	} `json:"cluster"`
 }
@@ -139,15 +141,33 @@ func (c *copies) gatewayTerm(other *node, later uint64) (found *node, term uint6
 // settle waits until each region has all of its copies, and they are caught up.
 func (c *copies) settle() {
 	c.t.Helper()
-	c.settleWithin(100)
-}
-
-// settleWithin waits until each region has all of its copies, which lack fewer entries than that.
-func (c *copies) settleWithin(entries uint64) {
-	c.t.Helper()
 	c.await("every region to have its copies", func() bool {
 		s, ok := c.gateway().clusterStatus()
-		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < entries
+		return ok && s.Cluster.Role == "gateway" && s.Cluster.RegionsShort == 0 && s.Cluster.LagEntries < 100
+	})
+}
+
+// awaitCopies waits until each node has a copy, behind or not, of each region in which it votes.
+func (c *copies) awaitCopies() {
+	c.t.Helper()
+	c.await("a copy of each region at each voter", func() bool {
+		all, ok := c.gateway().clusterStatus()
+		for _, n := range c.nodes {
+			here, answers := n.clusterStatus()
+			if !ok || !answers {
+				return false
+			}
+			has := map[uint64]bool{}
+			for _, r := range here.Cluster.Regions {
+				has[r.ID] = r.Applied > 0
+			}
+			for _, r := range all.Cluster.Regions {
+				if slices.Contains(r.Voters, here.Cluster.Store) && !has[r.ID] {
+					return false
+				}
+			}
+		}
+		return true
 	})
 }
 
