@@ -13,7 +13,7 @@ func (s *Session) takeNotices() []types.Warning {
 		number := uint16(n.Code)
 		out[i] = types.Warning{Level: types.LevelWarning, Number: number, State: types.StateOf(number), Message: n.Text}
 	}
-	s.notices = s.notices[:0]
+	s.notices = nil // no session keeps the memory of a text that had many
 	return out
 }
 

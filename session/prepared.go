@@ -248,7 +248,7 @@ func (s *Session) preparedPlan(p *prepared) (*plan.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.notices = s.notices[:0] // PREPARE has told them
+		s.notices = nil // PREPARE has told them
 		env := s.planEnv(p.text)
 		env.ParamTypes, env.OpenPatterns = paramTypes(s.params), openPatterns(s.params)
 		if entry, err = s.build1(env, stmt, s.keyBuf); err != nil {

@@ -116,11 +116,11 @@ func (s *Session) parseText(text string) (syntax.Statement, string, error) {
 		defer s.limitPlanning()()
 	}
 	opt := s.parse
-	s.notices = s.notices[:0]
+	s.notices = nil
 	opt.Notices = &s.notices
 	stmt, rest, err := syntax.Parse(text, opt)
 	if err != nil {
-		s.notices = s.notices[:0]
+		s.notices = nil
 		return nil, "", parseError(err)
 	}
 	return stmt, rest, nil
