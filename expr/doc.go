@@ -3,7 +3,7 @@
 //
 // # Place
 //
-// plan turns syntax into Expr with Column, Const, Param, Call and its relatives; exec evaluates them. expr imports
+// plan turns syntax into Expr with Column, Const, Param, Call and others; exec evaluates them. expr imports
 // types (values, conversions, collations, calendars) and clock, and nothing else of the product: what it must know of
 // a session comes in through SessionInfo.
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// JSON_STORAGE_SIZE is the size of a document in MySQL's binary format (sql-common/json_binary.h), although Pando stores text. Containers are in
-// the small format, with offsets of two bytes, unless that takes more than 64 KiB.
+// JSON_STORAGE_SIZE is the size of a document in MySQL's binary format (its json_binary.h), although Pando stores text. Containers are in the
+// small format, with offsets of two bytes, unless that takes more than 64 KiB.
 const (
 	jsonSmallMax = math.MaxUint16
 	jsonTypeByte = 1

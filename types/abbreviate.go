@@ -3,16 +3,16 @@ package types
 import "encoding/binary"
 
 const (
-	// abbreviatedBytes of a string that compares by its bytes go into its abbreviation.
+	// abbreviatedBytes is how many bytes are in the abbreviation of a string whose weights have one byte.
 	abbreviatedBytes = 8
-	// abbreviatedChars of another: a weight takes two bytes.
+	// abbreviatedChars is how many characters are in that of a string whose weights have two bytes.
 	abbreviatedChars = 4
 )
 
-// AbbreviateStored returns a number for a stored field of type t that says most of where it sorts: if it differs for two fields, these
-// compare as the numbers do; if it is the same, nothing is known. So a sort compares the numbers and rarely the fields ("poor man's
-// normalized keys": Graefe, Implementing Sorting in Database Systems, ACM Computing Surveys 38(3), 2006, section 3.2). ok is false where
-// that can't be, for the type or for this field, whose number must then not be used beside others'.
+// AbbreviateStored returns an abbreviated key of a stored field of type t: if the keys of two fields differ, they order the
+// fields; if they are equal, the fields have to be compared. So a sort compares numbers and rarely fields ("poor man's
+// normalized keys": Graefe, Implementing Sorting in Database Systems, ACM Computing Surveys 38(3), 2006, section 3.2). ok is
+// false if the type or this field has no such key, which then cannot be compared with those of other fields.
 func AbbreviateStored(b []byte, t *Type) (key uint64, ok bool) {
 	switch {
 	case t.IsStringType():
@@ -25,7 +25,7 @@ func AbbreviateStored(b []byte, t *Type) (key uint64, ok bool) {
 	return 0, false
 }
 
-// abbreviateString abbreviates for CompareStrings.
+// abbreviateString returns an abbreviated key in the order of CompareStrings.
 func abbreviateString(b []byte, c CollationID) (key uint64, ok bool) {
 	k := c.get()
 	if k.class != collRaw && k.class != collPadRaw {
@@ -58,7 +58,7 @@ func abbreviateString(b []byte, c CollationID) (key uint64, ok bool) {
 		if k.ascii == nil {
 			return 0, false
 		}
-		// As compareASCII: it doesn't look at what follows the first difference.
+		// As in compareASCII, characters after the first difference do not matter.
 		end := uint64(0)
 		if k.class == collPadUCA {
 			end = uint64(k.space)
@@ -78,7 +78,7 @@ func abbreviateString(b []byte, c CollationID) (key uint64, ok bool) {
 	return 0, false
 }
 
-// abbreviateBytes returns the first bytes, and pad for those that are missing.
+// abbreviateBytes returns the first bytes of b as a number, padded with pad.
 func abbreviateBytes(b []byte, pad byte) uint64 {
 	if len(b) >= abbreviatedBytes {
 		return binary.BigEndian.Uint64(b)

@@ -1,8 +1,8 @@
 package types
 
-// Batch is up to MaxBatchRows rows of typed columns. Sel, when not nil, lists
-// the live rows in order; the others stay in the columns but do not count. A
-// Batch has one user at a time.
+// Batch is up to MaxBatchRows rows in typed columns. If Sel is not nil, it lists the
+// selected rows in ascending order; the others stay in the columns but are not part of
+// the batch. A Batch is used by one goroutine at a time.
 type Batch struct {
 	Cols []Vector
 	Len  int // physical rows
@@ -18,7 +18,7 @@ func NewBatch(ts []Type) *Batch {
 	return b
 }
 
-// Init empties b and gives it columns; memory is kept.
+// Init removes all rows and sets the types of the columns. It keeps the memory.
 func (b *Batch) Init(ts []Type) {
 	if cap(b.Cols) < len(ts) {
 		b.Cols = append(b.Cols[:cap(b.Cols)], make([]Vector, len(ts)-cap(b.Cols))...)
@@ -30,7 +30,7 @@ func (b *Batch) Init(ts []Type) {
 	b.Len, b.Sel = 0, nil
 }
 
-// Reset drops the rows and keeps the memory.
+// Reset removes all rows and keeps the memory.
 func (b *Batch) Reset() {
 	for i := range b.Cols {
 		b.Cols[i].Reset()
@@ -38,14 +38,14 @@ func (b *Batch) Reset() {
 	b.Len, b.Sel = 0, nil
 }
 
-// SetRoom gives all columns a Room; nil gives back what they have been given.
+// SetRoom calls Vector.SetRoom of all columns.
 func (b *Batch) SetRoom(room Room) {
 	for i := range b.Cols {
 		b.Cols[i].SetRoom(room)
 	}
 }
 
-// Rows returns the number of live rows.
+// Rows returns the number of selected rows.
 func (b *Batch) Rows() int {
 	if b.Sel != nil {
 		return len(b.Sel)
@@ -53,7 +53,7 @@ func (b *Batch) Rows() int {
 	return b.Len
 }
 
-// Row returns the physical row of live row i.
+// Row returns the physical row of the selected row i.
 func (b *Batch) Row(i int) int {
 	if b.Sel != nil {
 		return int(b.Sel[i])
@@ -61,11 +61,11 @@ func (b *Batch) Row(i int) int {
 	return i
 }
 
-// BatchBytesMax is after how many bytes of text a Batch counts as full.
+// BatchBytesMax is how many bytes of text make a Batch full.
 const BatchBytesMax = 1 << 20
 
-// Full reports whether b shall take no further row: it has MaxBatchRows, or what
-// it has is long. A thousand rows of the longest texts would be 64 GB.
+// Full reports whether b should take no more rows, because it has MaxBatchRows rows or
+// BatchBytesMax bytes of text. A thousand rows of the longest texts would have 64 GB.
 func (b *Batch) Full() bool {
 	if b.Len >= MaxBatchRows {
 		return true
@@ -73,7 +73,7 @@ func (b *Batch) Full() bool {
 	return b.TextBytes() >= BatchBytesMax
 }
 
-// TextBytes returns how long the texts of all columns are.
+// TextBytes returns the bytes of text in all columns.
 func (b *Batch) TextBytes() (n int) {
 	for i := range b.Cols {
 		n += len(b.Cols[i].Data)
@@ -92,7 +92,7 @@ func (b *Batch) AppendRow(row []Value) {
 // EndRow counts a row whose columns the caller appended one by one.
 func (b *Batch) EndRow() { b.Len++ }
 
-// ReadRow stores physical row i into row; bytes are borrowed.
+// ReadRow sets row to the values of physical row i, which borrow from b.
 func (b *Batch) ReadRow(i int, row []Value) {
 	for c := range b.Cols {
 		row[c] = b.Cols[c].Value(i)
@@ -107,11 +107,11 @@ func (b *Batch) AppendFrom(src *Batch, i int) {
 	b.Len++
 }
 
-// Filter keeps the live rows for which keep holds.
+// Filter removes the selected rows for which keep returns false from the selection.
 func (b *Batch) Filter(keep func(row int) bool) {
 	out := b.SelBuf()
 	for i, n := 0, b.Rows(); i < n; i++ {
-		// out never overtakes the row being read: both are in order.
+		// out may share the memory of b.Sel, but never has more rows than were read.
 		if r := b.Row(i); keep(r) {
 			out = append(out, uint16(r))
 		}
@@ -119,7 +119,8 @@ func (b *Batch) Filter(keep func(row int) bool) {
 	b.Sel = out
 }
 
-// SelBuf returns b's own memory for a selection, empty. It may back Sel.
+// SelBuf returns an empty slice with room for a selection, which belongs to b. Sel may
+// use the same memory.
 func (b *Batch) SelBuf() []uint16 {
 	if b.sel == nil {
 		b.sel = make([]uint16, 0, MaxBatchRows)
@@ -127,7 +128,7 @@ func (b *Batch) SelBuf() []uint16 {
 	return b.sel[:0]
 }
 
-// MemSize returns the bytes that b holds.
+// MemSize returns the memory of b in bytes.
 func (b *Batch) MemSize() int {
 	n := 2 * cap(b.sel)
 	for i := range b.Cols {

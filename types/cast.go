@@ -2,11 +2,12 @@ package types
 
 import "strconv"
 
-// Cast is CAST(v AS to). It never fails for what MySQL only warns about: text
-// that is no number gives its prefix with 1292, what is no date gives NULL. to is
-// the result type: BIGINT [UNSIGNED], CHAR/VARCHAR/TEXT in Coll with Length or
-// -1, BINARY/VARBINARY/BLOB, DECIMAL, DATE, DATETIME, TIME, YEAR, FLOAT,
-// DOUBLE or JSON.
+// Cast is CAST(v AS to). Values that do not fit raise warnings, as in MySQL, and are
+// no errors: a text that is no number is the number that it begins with (1292), a
+// value that is no date is NULL. to is BIGINT [UNSIGNED], CHAR/VARCHAR/TEXT in Coll
+// with Length or -1, BINARY/VARBINARY/BLOB, DECIMAL, DATE, DATETIME, TIME, YEAR,
+// FLOAT, DOUBLE or JSON. Its errors are 3141 for JSON that is not well formed, and
+// those of ctx.Poll and ctx.Grow. The result may share v.B.
 func Cast(ctx *Context, v Value, to Type) (Value, error) {
 	if v.K == KindNull {
 		return v, nil
@@ -39,8 +40,8 @@ func Cast(ctx *Context, v Value, to Type) (Value, error) {
 	return Convert(&soft, v, to, "", 1)
 }
 
-// castInt rounds numbers and reads the prefix of text. SIGNED and UNSIGNED keep
-// the bits of 64-bit integers.
+// castInt rounds numbers and converts the prefix of a text that is an integer. Between
+// SIGNED and UNSIGNED, integers keep their 64 bits.
 func castInt(ctx *Context, v *Value, to *Type) Value {
 	if to.Unsigned {
 		if v.K == KindString {
@@ -50,7 +51,7 @@ func castInt(ctx *Context, v *Value, to *Type) Value {
 		}
 		if v.K == KindDecimal {
 			n, ok := uint64(0), false
-			if DecSign(*v) < 0 { // its complement, as of integers
+			if DecSign(*v) < 0 { // in two's complement, as integers
 				var negative int64
 				negative, ok = DecToInt(*v)
 				n = uint64(negative)
@@ -121,7 +122,8 @@ func castDecimal(ctx *Context, v *Value, to *Type) Value {
 	return d
 }
 
-// castedDate applies the zero-date modes, which plain coercion does not.
+// castedDate reports whether NO_ZERO_DATE and NO_ZERO_IN_DATE allow the date, which
+// ToDate and ToDatetime do not check. If not, it raises warning 1292.
 func castedDate(ctx *Context, v *Value, packed int64) bool {
 	if checkZero(ctx.mode(), packed) == dateFine {
 		return true
@@ -161,7 +163,7 @@ func castDatetime(ctx *Context, v *Value, to *Type) Value {
 
 func castTime(ctx *Context, v *Value, to *Type) Value {
 	us, tenths, _, flags, ok := readTime(ctx, v)
-	if !ok || flags&parsedOverflow != 0 && v.IsNumeric() { // a text beyond the range is cut instead
+	if !ok || flags&parsedOverflow != 0 && v.IsNumeric() { // a text beyond the range becomes the bound instead
 		warnTruncated(ctx, "time", v)
 		return Value{}
 	}
@@ -173,8 +175,8 @@ func castTime(ctx *Context, v *Value, to *Type) Value {
 	return Time(us, fsp)
 }
 
-// castText converts to a string of to.Coll, cut to Length characters (bytes for
-// binary) with a warning; BINARY(n) is filled with zero bytes.
+// castText converts to a string in to.Coll, cut off after Length characters (bytes for
+// binary) with a warning; BINARY(n) is padded with zero bytes.
 func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	coll := to.stringColl()
 	b, from := v.B, v.Coll
@@ -215,8 +217,9 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	return String(b, coll), nil
 }
 
-// castJSON parses text and wraps everything else, binary strings and ENUM and SET too; 3141 for malformed text. What it wraps is as if it came from a long column
-// of its kind: JSONFrom is for who knows the type.
+// castJSON parses a text as JSON; others, including binary strings, ENUM and SET, become
+// scalars. A binary string has the type VARBINARY then; callers that know its column type
+// use JSONFrom.
 func castJSON(ctx *Context, v *Value) (Value, error) {
 	long := Type{ID: TypeVarbinary, Length: 64}
 	if !hasText(v.K) || v.K == KindEnum || v.K == KindSet {

@@ -11,7 +11,7 @@ import (
 	"vitess.io/vitess/go/mysql/collations/colldata"
 )
 
-// csClass says which of the loops below a character set needs.
+// csClass says how a character set is decoded.
 type csClass uint8
 
 const (
@@ -20,11 +20,11 @@ const (
 	csUTF8MB3
 	csASCII
 	csSingle // one byte per character, every byte valid
-	csMulti  // the library decodes
+	csMulti  // decoded by the library
 )
 
-// Charset is a character set that the library offers. Charsets are shared and
-// immutable; compare them by pointer.
+// Charset is a character set of the library. There is one immutable Charset of each,
+// so they are compared by pointer. It is safe for concurrent use.
 type Charset struct {
 	Name        string
 	Description string
@@ -34,7 +34,7 @@ type Charset struct {
 	Bin         CollationID
 
 	class csClass
-	ascii bool // bytes below 0x80 are ASCII characters, alone and always
+	ascii bool // bytes below 0x80 are always ASCII characters
 	lib   colldata.Charset
 }
 
@@ -81,8 +81,8 @@ func newCharset(lib colldata.Charset) *Charset {
 	return cs
 }
 
-// LookupCharset finds a character set by name without regard to case. utf8 is
-// utf8mb3, as in MySQL 8.0. The error is 1115.
+// LookupCharset finds a character set by name in any case. utf8 is utf8mb3, as in
+// MySQL 8.0. Its error is 1115.
 func LookupCharset(name string) (*Charset, error) {
 	n := strings.ToLower(name)
 	if n == "utf8" {
@@ -96,7 +96,7 @@ func LookupCharset(name string) (*Charset, error) {
 	return nil, Errorf(ErUnknownCharacterSet, name)
 }
 
-// Charsets returns all character sets in order of name; do not write to it.
+// Charsets returns all character sets ordered by name. The slice must not be written.
 func Charsets() []*Charset { return registry().charsets }
 
 // isASCII reports whether s has no byte above 0x7F.
@@ -151,15 +151,16 @@ func (cs *Charset) charLen(s []byte) (n int, ok bool) {
 	return n, true
 }
 
-// isReplacement tells a genuine U+FFFD from the library's sign of an error.
+// isReplacement reports whether s begins with an encoded U+FFFD of n bytes, which the
+// library also returns for errors.
 func (cs *Charset) isReplacement(s []byte, n int) bool {
 	var buf [4]byte
 	w := cs.lib.EncodeRune(buf[:], utf8.RuneError)
 	return w > 0 && w == n && bytes.HasPrefix(s, buf[:w])
 }
 
-// ValidPrefix returns the number of leading bytes of s that are whole, valid
-// characters; len(s) if all are.
+// ValidPrefix returns the length of the longest prefix of s that consists of complete,
+// valid characters.
 func (cs *Charset) ValidPrefix(s []byte) int {
 	switch cs.class {
 	case csBinary, csSingle:
@@ -184,7 +185,8 @@ func (cs *Charset) ValidPrefix(s []byte) int {
 	return i
 }
 
-// Align fills bytes up with zeros at the front to whole units of the character set: MySQL reads binary values so (_utf16 0x61 is 'a').
+// Align returns s with zero bytes in front of it up to a multiple of MinLen, as MySQL
+// reads binary strings (_utf16 0x61 is 'a'). It is s itself if none are needed.
 func (cs *Charset) Align(s []byte) []byte {
 	if over := len(s) % cs.MinLen; over != 0 {
 		return append(make([]byte, cs.MinLen-over, cs.MinLen-over+len(s)), s...)
@@ -192,10 +194,11 @@ func (cs *Charset) Align(s []byte) []byte {
 	return s
 }
 
-// notFromBytesShown is how many bytes 1300 shows.
+// notFromBytesShown is how many bytes error 1300 shows.
 const notFromBytesShown = 3
 
-// InvalidString is 1300 about bytes that are no text of the character set, from the first that is not.
+// InvalidString returns error 1300 for bytes that are not valid in the character set;
+// bad begins with the first of them.
 func (cs *Charset) InvalidString(bad []byte) *Error {
 	return Errorf(ErInvalidCharacterString, cs.Name, fmt.Sprintf("%X", bad[:min(len(bad), notFromBytesShown)]))
 }
@@ -260,7 +263,7 @@ func (cs *Charset) decode(s []byte) (r rune, n int, ok bool) {
 	return r, n, r != utf8.RuneError || cs.class != csSingle
 }
 
-// appendRune appends r; ok is false when the character set lacks it.
+// appendRune appends r in the character set; ok is false if that does not have it.
 func (cs *Charset) appendRune(dst []byte, r rune) (out []byte, ok bool) {
 	switch cs.class {
 	case csUTF8MB4:
@@ -284,9 +287,9 @@ func (cs *Charset) appendRune(dst []byte, r rune) (out []byte, ok bool) {
 	return append(dst, buf[:n]...), true
 }
 
-// ConvertCharset appends s, translated from one character set to another. What
-// the target lacks, and invalid input, becomes '?'; bad counts those. To and
-// from binary the bytes are taken as they are.
+// ConvertCharset appends s converted from one character set to another. Characters
+// that the target does not have, and invalid ones, become '?'; bad counts those. To
+// and from binary, the bytes are copied.
 func ConvertCharset(dst, s []byte, from, to *Charset) (out []byte, bad int) {
 	if sameBytes(s, from, to) {
 		return append(dst, s...), 0
@@ -305,25 +308,25 @@ func ConvertCharset(dst, s []byte, from, to *Charset) (out []byte, bad int) {
 	return dst, bad
 }
 
-// SameBytes reports whether no text needs translation from one character set to
-// the other.
+// SameBytes reports whether every text has the same bytes in both character sets, so
+// that it needs no conversion.
 func SameBytes(from, to *Charset) bool {
 	return from == to || from.class == csBinary || to.class == csBinary ||
 		from.class == csUTF8MB3 && to.class == csUTF8MB4
 }
 
-// sameBytes reports whether s needs no translation.
+// sameBytes reports whether s has the same bytes in both character sets.
 func sameBytes(s []byte, from, to *Charset) bool {
 	return SameBytes(from, to) || from.ascii && to.ascii && isASCII(s)
 }
 
-// AppendLower appends s in lower case; c gives the character set. Binary
-// strings have no case.
+// AppendLower appends s, which is in the character set of c, in lower case. Binary
+// strings stay as they are.
 func AppendLower(dst, s []byte, c CollationID) []byte {
 	return appendMapped(dst, s, c.Charset(), unicode.ToLower)
 }
 
-// AppendUpper appends s in upper case.
+// AppendUpper is AppendLower for upper case.
 func AppendUpper(dst, s []byte, c CollationID) []byte {
 	return appendMapped(dst, s, c.Charset(), unicode.ToUpper)
 }
@@ -347,7 +350,7 @@ func appendMapped(dst, s []byte, cs *Charset, f func(rune) rune) []byte {
 	return dst
 }
 
-// InUTF8 translates text to what the catalog and the variables keep.
+// InUTF8 converts text to utf8mb4, which the catalog and variables have.
 func InUTF8(text string, from *Charset) string {
 	if to := DefaultCollation.Charset(); !SameBytes(from, to) {
 		out, _ := ConvertCharset(nil, []byte(text), from, to)
@@ -356,8 +359,8 @@ func InUTF8(text string, from *Charset) string {
 	return text
 }
 
-// LeadBytes returns how many bytes a letter has that begins with lead, judging by that alone; 0 says that no letter begins so. Whether the
-// letter is valid is for Valid to say.
+// LeadBytes returns how many bytes a character has whose first byte is lead, 0 if no
+// character begins with it. It does not look at the other bytes.
 func (cs *Charset) LeadBytes(lead byte) int {
 	in := func(from, to byte) bool { return lead >= from && lead <= to }
 	pair := func(is bool) int {

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Coercions of expressions: any value to a class, as MySQL's val_int, val_real
-// and their kin do. Text that is no number gives its numeric prefix and the
-// warning 1292; a nil ctx is silent. NULL gives zero: callers test it first.
+// The To functions convert values in expressions, as MySQL's val_int, val_real and
+// val_decimal do. A text that is no number is the number that it begins with, with
+// warning 1292, unless ctx is nil. NULL is zero; callers check for it first.
 
-// ToInt returns v as an integer: rounded, saturated, an unsigned number by its bits.
+// ToInt returns v as an integer: rounded, and limited to the range of an int64. Of an
+// unsigned number it is the 64 bits.
 func ToInt(ctx *Context, v *Value) int64 {
 	switch v.K {
 	case KindInt, KindUint, KindEnum, KindSet, KindBit:
@@ -46,7 +47,8 @@ func ToInt(ctx *Context, v *Value) int64 {
 	return 0
 }
 
-// wholeSeconds rounds a date or time to seconds: the number of 10:10:59.5 is that of 10:11:00, and its digits can't be rounded.
+// wholeSeconds rounds a date or time to seconds before it becomes a number: 10:10:59.5 is
+// 101100, which rounding the number 101059.5 would not give.
 func wholeSeconds(ctx *Context, v *Value) *Value {
 	w := *v
 	switch v.K {
@@ -65,7 +67,8 @@ func wholeSeconds(ctx *Context, v *Value) *Value {
 	return &w
 }
 
-// ToUint returns v as an unsigned integer; negative numbers by their bits.
+// ToUint returns v as an unsigned integer: rounded, and limited to the range of a uint64.
+// Negative numbers are in two's complement.
 func ToUint(ctx *Context, v *Value) uint64 {
 	switch v.K {
 	case KindFloat:
@@ -93,7 +96,8 @@ func ToUint(ctx *Context, v *Value) uint64 {
 	return uint64(ToInt(ctx, v))
 }
 
-// floatToInt rounds half to even, as the C library's rint, and saturates.
+// floatToInt rounds f half to even, as the C library's rint. Out of range it returns the
+// bound, and ok is false.
 func floatToInt(f float64) (n int64, ok bool) {
 	f = math.RoundToEven(f)
 	switch {
@@ -161,7 +165,7 @@ func ToDecimal(ctx *Context, v *Value) Value {
 	return Decimal(0, 0)
 }
 
-// ToBool returns MySQL's truth of v: not zero. Text counts as a number.
+// ToBool returns v as a condition: whether it is not zero. A text is converted to a number.
 func ToBool(ctx *Context, v *Value) bool {
 	switch v.K {
 	case KindInt, KindUint, KindBit, KindEnum, KindSet:
@@ -175,8 +179,8 @@ func ToBool(ctx *Context, v *Value) bool {
 	return ToFloat(ctx, v) != 0
 }
 
-// ToNumber returns v as the number that arithmetic sees: integers, decimals and
-// doubles as they are, temporal values as integers or decimals, text as double.
+// ToNumber returns v as an operand of arithmetic: integers, decimals and doubles as they
+// are, dates and times as integers or decimals, texts as doubles.
 func ToNumber(ctx *Context, v *Value) Value {
 	switch v.K {
 	case KindInt, KindUint, KindFloat, KindDecimal:
@@ -194,8 +198,8 @@ func ToNumber(ctx *Context, v *Value) Value {
 	return Float(ToFloat(ctx, v))
 }
 
-// plainText returns the text of a string in an ASCII-compatible form, for the
-// parsers of numbers and dates.
+// plainText returns the text of v in a character set that contains ASCII, for the parsers
+// of numbers and dates. It may be v.B.
 func plainText(v *Value) []byte {
 	if v.K != KindString {
 		return v.B
@@ -217,8 +221,8 @@ func onlySpace(b []byte) bool {
 	return true
 }
 
-// temporalDecimal returns a date or time as the number YYYYMMDDhhmmss.ffffff
-// with the digits of its fsp.
+// temporalDecimal returns a date or time as the number YYYYMMDDhhmmss.ffffff with as many
+// fraction digits as v has.
 func temporalDecimal(ctx *Context, v *Value) Value {
 	scale := min(v.Scale, MaxFsp)
 	if v.K == KindTime {
@@ -247,13 +251,13 @@ func temporalDecimal(ctx *Context, v *Value) Value {
 	if scale <= 4 { // 14+4 digits fit
 		return Decimal(m*unitsPerSecond[scale]+int64(d.Micro)/microsPerUnit[scale], scale)
 	}
-	// 2^63 has 18 whole digits: with 5 or 6 digits of fraction only big integers do.
+	// With 5 or 6 fraction digits the unscaled integer does not fit an int64.
 	w := wideFromProduct(m, unitsPerSecond[scale], int64(d.Micro)/microsPerUnit[scale])
 	w.Scale = scale
 	return w
 }
 
-// textOf is the text of a value as a message quotes it, which may be the value's own.
+// textOf returns the text of a value for a message. It may be v.B.
 func textOf(ctx *Context, v *Value) []byte {
 	if v.K == KindJSON {
 		return ShownJSON(v.B)
@@ -264,8 +268,8 @@ func textOf(ctx *Context, v *Value) []byte {
 	return AppendText(nil, ctx, v)
 }
 
-// AppendText appends the text of v as MySQL shows it: numbers in decimal, dates
-// in their usual form. Strings stay in their character set. NULL appends nothing.
+// AppendText appends the text of v as MySQL converts it to a string. Strings stay in their
+// character set. ctx, which may be nil, gives the zone of TIMESTAMP. NULL has no text.
 func AppendText(dst []byte, ctx *Context, v *Value) []byte {
 	if v.K == KindJSON {
 		return AppendShownJSON(dst, v.B)

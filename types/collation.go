@@ -12,7 +12,7 @@ import (
 // CollationID is MySQL's number of a collation. 0 is none.
 type CollationID uint16
 
-// The collations that code names.
+// The collations with names in code.
 const (
 	Latin1SwedishCI  CollationID = 8
 	ASCIIGeneralCI   CollationID = 11
@@ -34,14 +34,14 @@ const (
 	collRaw        collClass = iota // NO PAD, bytes: binary and utf8mb4_0900_bin
 	collPadRaw                      // PAD SPACE, bytes: *_bin of byte-ordered character sets
 	collPadTable                    // PAD SPACE, a weight byte per byte
-	collPadMulti                    // PAD SPACE, the library's weight bytes: sjis and its kind
+	collPadMulti                    // PAD SPACE, the library's weight bytes: sjis and other multi-byte sets
 	collPadRunes                    // PAD SPACE, code points: *_bin of ucs2, utf16, utf32
 	collPadGeneral                  // PAD SPACE, a 16-bit weight per character: *_general_ci of Unicode
 	collPadUCA                      // PAD SPACE, 16-bit weights of UCA 4.0.0 and 5.2.0
 	collUCA0900                     // NO PAD, 16-bit weights of UCA 9.0.0
 )
 
-// collation is what we know of one collation beyond the library.
+// collation is a collation of the library with the tables that this package builds.
 type collation struct {
 	id      CollationID
 	name    string
@@ -50,13 +50,13 @@ type collation struct {
 	isBin   bool
 	lib     colldata.Collation
 
-	once  sync.Once      // guards the tables below, built at first use
+	once  sync.Once      // for load, which builds the tables below at first use
 	bytes *[256]byte     // collPadTable
 	runes *[65536]uint16 // collPadGeneral
 	ascii *[128]uint16   // collUCA0900, collPadUCA: weights of ASCII; nil if ASCII needs the library
 	space uint16         // weight of the space
 
-	sumOnce sync.Once // guards sum, computed when an index is made or checked
+	sumOnce sync.Once // for sum, which is computed when an index is created or checked
 	sum     uint64
 }
 
@@ -67,8 +67,8 @@ type collationRegistry struct {
 	charsets []*Charset
 }
 
-// registry builds the table once per process, on first use. It is derived from
-// the library's constants only, so it needs no owner and no lock.
+// registry returns the table of all collations, which is built at first use and
+// depends on the library's constants only.
 var registry = sync.OnceValue(buildRegistry)
 
 func buildRegistry() *collationRegistry {
@@ -80,7 +80,7 @@ func buildRegistry() *collationRegistry {
 		csName := lib.Charset().Name()
 		def := env.DefaultCollationForCharset(csName)
 		if def == collations.Unknown {
-			continue // gb18030: the library lacks its default collation.
+			continue // gb18030: the library does not have its default collation.
 		}
 		cs := charsets[csName]
 		if cs == nil {
@@ -134,8 +134,8 @@ func classify(lib colldata.Collation, cs *Charset) collClass {
 	return collPadUCA
 }
 
-// get returns the collation, or that of the default for an id without one: a
-// Value built by mistake with collation 0 must not end the process.
+// get returns the collation c, or the default one if there is none: a Value with
+// collation 0 is a bug, but must not cause a panic.
 func (c CollationID) get() *collation {
 	reg := registry()
 	if int(c) < len(reg.byID) && reg.byID[c] != nil {
@@ -144,8 +144,8 @@ func (c CollationID) get() *collation {
 	return reg.byID[DefaultCollation]
 }
 
-// LookupCollation finds a collation by name without regard to case; utf8_x is
-// utf8mb3_x. The error is 1273, also for MySQL's collations that the library lacks.
+// LookupCollation finds a collation by name in any case; utf8_x is utf8mb3_x. Its
+// error is 1273, also for collations of MySQL that the library does not have.
 func LookupCollation(name string) (CollationID, error) {
 	n := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(n, "utf8_"); ok {
@@ -158,10 +158,10 @@ func LookupCollation(name string) (CollationID, error) {
 	return c.id, nil
 }
 
-// Collations returns all collations in order of id; do not write to it.
+// Collations returns all collations ordered by number. The slice must not be written.
 func Collations() []CollationID { return registry().ids }
 
-// Valid reports whether c is a collation that the library offers.
+// Valid reports whether c is a collation of the library.
 func (c CollationID) Valid() bool {
 	reg := registry()
 	return int(c) < len(reg.byID) && reg.byID[c] != nil
@@ -179,7 +179,7 @@ func (c CollationID) IsBin() bool { return c.get().isBin }
 // IsDefault reports whether c is the default of its character set.
 func (c CollationID) IsDefault() bool { k := c.get(); return k.charset.Default == k.id }
 
-// PadSpace reports whether trailing spaces do not count in comparisons.
+// PadSpace reports whether comparisons ignore trailing spaces (PAD SPACE).
 func (c CollationID) PadSpace() bool {
 	k := c.get().class
 	return k != collRaw && k != collUCA0900
@@ -188,8 +188,8 @@ func (c CollationID) PadSpace() bool {
 // MaxCharLen returns the most bytes of a character.
 func (c CollationID) MaxCharLen() int { return c.get().charset.MaxLen }
 
-// load builds the weight tables at first use: most processes touch two or three
-// of the 270 collations.
+// load builds the weight tables of c at first use: most processes use two or three of
+// the 270 collations. It is safe for concurrent use.
 func (c *collation) load() *collation {
 	c.once.Do(c.build)
 	return c
@@ -239,9 +239,9 @@ func (c *collation) buildRunes() {
 	c.space = c.runes[' ']
 }
 
-// plainUCA names the collations in which ASCII letters take part in no
-// contraction, so that a string of ASCII is weighed byte by byte. The
-// tailored ones (Czech ch, Spanish ll …) go through the library.
+// plainUCA has the ends of the names of collations without contractions of ASCII
+// letters, so that the weights of an ASCII string are those of its bytes. Tailored
+// collations (Czech ch, Spanish ll …) are left to the library.
 var plainUCA = []string{"_0900_ai_ci", "_unicode_ci", "_unicode_520_ci"}
 
 func (c *collation) buildASCII() {
@@ -266,9 +266,9 @@ func (c *collation) buildASCII() {
 	}
 }
 
-// checksumStep thins the weights that stand for the whole table: each
-// character of the planes that MySQL's tables cover would cost too much at
-// open, so every 7th of the BMP is weighed, all of Latin and some pairs.
+// checksumStep: checksum covers the weights of all Latin characters, of some pairs of
+// letters, and of one in checksumStep of the other characters of the Basic
+// Multilingual Plane, because all of them would take too long at start.
 const checksumStep = 7
 
 func (c *collation) checksum() uint64 {
@@ -299,8 +299,8 @@ func (c *collation) checksum() uint64 {
 	return h
 }
 
-// WeightsChecksum returns a number that changes when the collation's weights
-// or our key format for it change. Index descriptors record it.
+// WeightsChecksum returns a number that changes if the collation's weights or the
+// key format change, with which indexes have to be rebuilt. Index descriptors have it.
 func (c CollationID) WeightsChecksum() uint64 {
 	k := c.get()
 	k.sumOnce.Do(func() { k.sum = k.checksum() })

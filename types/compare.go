@@ -2,11 +2,11 @@ package types
 
 import "bytes"
 
-// Compare orders two values of one class: numbers of any kind with each other,
-// strings (enums and sets by their text) under coll, dates with datetimes, and
-// like with like. NULL equals NULL and orders first. Values of different classes
-// go to CompareMixed. A zero coll means that of a. A NaN, which is never stored,
-// equals nothing and has no place in the order.
+// Compare orders two values: numbers of any kind, strings (ENUM and SET by their
+// text) under coll, dates and datetimes, and values of the same kind. NULL equals
+// NULL and is less than all others. Other pairs are compared by CompareMixed without
+// warnings. If coll is 0, that of a is used. A NaN, which is never stored, is
+// unequal to everything.
 func Compare(a, b Value, coll CollationID) int {
 	if a.K == b.K {
 		switch a.K {
@@ -57,7 +57,7 @@ func compareUints(x, y uint64) int {
 	return 0
 }
 
-// compareFloats finds what is no number (NaN) greater on either side, never equal, as MySQL does.
+// compareFloats returns 1 if either side is NaN, as MySQL does.
 func compareFloats(x, y float64) int {
 	switch {
 	case x < y:
@@ -90,10 +90,10 @@ func compareNumbers(a, b *Value) int {
 	return compareUints(uint64(a.N), uint64(b.N))
 }
 
-// CompareMixed applies MySQL's rules for operands of different classes: two
-// strings as strings; a date or time with anything else as dates if the other
-// side reads as one; otherwise both as doubles, except that exact numbers stay
-// exact. Unreadable text warns with 1292. NULL orders first.
+// CompareMixed orders two values of different kinds by MySQL's rules: strings as
+// strings; integers and decimals exactly; a date or time with another value as dates
+// if that can be converted; JSON with another value as JSON; all others as doubles.
+// A text that is no number or date raises warning 1292. NULL is less than all others.
 func CompareMixed(ctx *Context, a, b Value, coll CollationID) int {
 	switch {
 	case a.K == KindNull || b.K == KindNull:
@@ -142,7 +142,7 @@ func compareTemporal(ctx *Context, a, b *Value) int {
 			return compareInts(x.N, y.N)
 		}
 	}
-	// What does not read as a date compares as text, as MySQL 8.0 does.
+	// A value that is no date is compared as text, as in MySQL 8.0.
 	p, q := scratch.Get().(*[]byte), scratch.Get().(*[]byte)
 	x, y := appendTextIn((*p)[:0], a, ctx.Location()), appendTextIn((*q)[:0], b, ctx.Location())
 	r := bytes.Compare(x, y)

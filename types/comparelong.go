@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// CompareTexts is CompareStrings of texts that may be as long as a packet: weighing those takes a second, so that it goes piece by piece, in the memory of
-// two pieces, and looks at the interrupt between them. poll may be nil.
+// CompareTexts is CompareStrings for texts that may be as long as a packet, whose
+// weights take a second to compute: it compares piece by piece, in the memory of two
+// pieces, and calls poll, which may be nil, between them. Its error is poll's.
 func CompareTexts(a, b []byte, c CollationID, poll func() error) (int, error) {
 	if len(a) <= pieceBytes && len(b) <= pieceBytes {
 		return CompareStrings(a, b, c), nil
@@ -35,18 +36,19 @@ func (c *collation) compareLong(a, b []byte, poll func() error) (int, error) {
 	}
 }
 
-// weightStream is one level of the weights of a long text, piece by piece.
+// weightStream computes one level of the weights of a long text, piece by piece.
+// Only collations of UCA 9.0.0 have more levels than one.
 type weightStream struct {
 	c     *collation
-	rest  []byte
-	level int
-	more  bool // there are levels behind this one
+	rest  []byte // text whose weights are not computed yet
+	level int    // from 0
+	more  bool   // a piece so far has weights of the next level
 	poll  func() error
 	buf   []byte
-	w     []byte // the part of buf that nobody has read
+	w     []byte // weights that are not read yet, a part of buf
 }
 
-// fill makes w not empty, unless the text has no more weights.
+// fill computes weights if w is empty. It stays empty at the end of the text.
 func (s *weightStream) fill() error {
 	for len(s.w) == 0 && len(s.rest) > 0 {
 		if s.poll != nil {
@@ -66,7 +68,8 @@ func (s *weightStream) fill() error {
 	return nil
 }
 
-// levelOf returns the weights of a level, which a zero weight ends, and whether there is a level behind it.
+// levelOf returns the weights of a level in w, and whether another level follows. In w,
+// levels are separated by a zero weight.
 func levelOf(w []byte, level int) (own []byte, more bool) {
 	for {
 		end := 0
@@ -84,7 +87,7 @@ func levelOf(w []byte, level int) (own []byte, more bool) {
 	}
 }
 
-// compare orders what is left of two streams. The shorter one is padded as CompareStrings does.
+// compare orders two streams. The shorter one is padded as by CompareStrings.
 func (s *weightStream) compare(o *weightStream) (int, error) {
 	for {
 		if err := s.fill(); err != nil {
@@ -121,15 +124,14 @@ func (s *weightStream) compare(o *weightStream) (int, error) {
 	return 0, nil
 }
 
-// cutTries is how many places are tried for the end of a piece, and cutChars how many characters before and behind it are looked at, more than any
-// collation weighs together.
 const (
-	cutTries = 64
-	cutChars = 8
+	cutTries = 64 // how many positions piece tries
+	cutChars = 8  // how many characters on either side cuttable examines: more than any contraction has
 )
 
-// piece returns how many bytes of s may be weighed apart from the others: no characters before and behind its end are weighed together. A text that has no
-// such place is one piece.
+// piece returns a number of bytes at which s can be cut so that the weights of s are
+// those of both parts together: no contraction spans the cut. If it does not find
+// such a position, it returns len(s).
 func (c *collation) piece(s []byte) int {
 	n := c.charset.piece(s)
 	if n == len(s) || c.class != collUCA0900 && c.class != collPadUCA {
@@ -154,7 +156,7 @@ func (c *collation) lastChar(s []byte) int {
 	return c.charset.MinLen
 }
 
-// cuttable reports whether the characters before and behind n weigh together what they weigh apart.
+// cuttable reports whether s can be cut at n, see piece.
 func (c *collation) cuttable(s []byte, n int) bool {
 	from, to := n, n
 	for range cutChars {

@@ -70,28 +70,32 @@ type Warning struct {
 // DefaultMaxErrorCount is MySQL's default of max_error_count.
 const DefaultMaxErrorCount = 1024
 
-// Context is what conversions and functions of one statement depend on. It is
-// used by one goroutine at a time and reused from statement to statement.
+// Context is what conversions and functions of one statement depend on, with the
+// statement's diagnostics area. It is used by one goroutine at a time and reused
+// from statement to statement. A nil Context has the defaults and drops warnings.
 type Context struct {
 	SQLMode SQLMode
 	// Loc is the session time zone; nil means UTC.
 	Loc *time.Location
-	// Now returns the start of the statement, fixed by the session: NOW() and its
-	// relatives give one instant all through a statement. Nil means 1970.
+	// Now returns the time at which the statement started, always the same during
+	// the statement. Nil means 1970.
 	Now func() time.Time
-	// MaxErrorCount caps the warnings kept; 0 means DefaultMaxErrorCount. All are counted.
+	// MaxErrorCount is how many warnings are kept; 0 means DefaultMaxErrorCount. All are counted.
 	MaxErrorCount int
 	// DivPrecisionIncrement is div_precision_increment; the zero value means 4.
 	DivPrecisionIncrement int
 	// Locale is lc_time_names; nil is en_US.
 	Locale *Locale
-	// Strict says that data conversion errors fail the statement. The session
-	// sets it for INSERT, UPDATE, … under a strict sql_mode without IGNORE;
-	// in a SELECT it is false, so that conversions only warn.
+	// Strict says that conversion errors fail the statement. The session sets it
+	// for INSERT, UPDATE and so on under a strict sql_mode; in a SELECT it is
+	// false, so that conversions only warn.
 	Strict bool
-	// Ignore is INSERT IGNORE and its relatives: errors become warnings.
+	// Ignore is set for INSERT IGNORE, UPDATE IGNORE and so on: errors become
+	// warnings even if Strict is set.
 	Ignore bool
-	// Poll returns an error once the statement has to end, and Grow counts bytes that a conversion takes, as expr.Ctx has them. nil never does.
+	// Poll returns an error once the statement has to end. Grow counts memory that
+	// a conversion allocates, in bytes, and returns an error if the statement has
+	// reached its limit. Both are those of expr.Ctx, and may be nil.
 	Poll func() error
 	Grow func(bytes int64) error
 	// Rand is the session's source for RAND() without seed; nil uses the process's.
@@ -102,14 +106,15 @@ type Context struct {
 	failure  *Error
 }
 
-// Fork returns a context for another goroutine of the same statement, with diagnostics of its own.
+// Fork returns a copy of c with an empty diagnostics area, for another goroutine of
+// the same statement.
 func (c *Context) Fork() *Context {
 	f := *c
 	f.warnings, f.counts, f.Rand = nil, [3]int{}, nil
 	return &f
 }
 
-// Absorb takes over the diagnostics of a fork, which has none afterwards.
+// Absorb moves the diagnostics of a fork to c.
 func (c *Context) Absorb(f *Context) {
 	for i, n := range f.counts {
 		c.counts[i] += n
@@ -134,10 +139,11 @@ func (c *Context) poll() error {
 	return c.Poll()
 }
 
-// growMin is the size from which a conversion asks for its memory.
+// growMin is the fewest bytes for which fits calls Grow.
 const growMin = 64 << 10
 
-// fits asks whether the statement may have n bytes for a while.
+// fits returns an error if the statement may not allocate n bytes for a short time.
+// They do not stay counted.
 func (c *Context) fits(n int) error {
 	if c == nil || c.Grow == nil || n < growMin {
 		return nil
@@ -170,7 +176,8 @@ func (c *Context) Warn(level Level, number uint16, args ...any) {
 	c.AddError(level, Errorf(number, args...))
 }
 
-// failsStrict tells the warnings of functions and comparisons that are errors where Strict is set, as in MySQL's Strict_error_handler.
+// failsStrict reports whether a warning of a function or comparison is an error under
+// Strict, as in MySQL's Strict_error_handler.
 func failsStrict(number uint16) bool {
 	switch number {
 	case ErTruncatedWrongValue, ErWrongValueForType, ErWarnDataOutOfRange, ErDivisionByZero, ErTruncatedWrongValueForField, ErWarnDataTruncated,
@@ -181,8 +188,8 @@ func failsStrict(number uint16) bool {
 	return false
 }
 
-// TakeFailure returns the error that a warning under Strict has become, once. Functions that only warn have no other way to end the
-// statement.
+// TakeFailure returns the first warning that Strict has made an error, and forgets
+// it. It is how functions that only warn end the statement.
 func (c *Context) TakeFailure() error {
 	if c == nil || c.failure == nil {
 		return nil
@@ -197,7 +204,8 @@ func (c *Context) fails(level Level, number uint16) bool {
 	return level == LevelWarning && c.strict() && failsStrict(number)
 }
 
-// AddError records an error that ended the statement or was demoted to level.
+// AddError adds e to the diagnostics with the given level. A warning that Strict
+// makes an error is kept for TakeFailure instead.
 func (c *Context) AddError(level Level, e *Error) {
 	if c == nil {
 		return
@@ -221,7 +229,8 @@ func (c *Context) warningLimit() int {
 	return c.MaxErrorCount
 }
 
-// Warnings returns the diagnostics kept since the last reset; borrowed.
+// Warnings returns the diagnostics kept since the last reset. The slice belongs to c
+// and is valid until then.
 func (c *Context) Warnings() []Warning { return c.warnings }
 
 // WarningCount returns @@warning_count: all diagnostics, kept or not.
@@ -237,7 +246,7 @@ func (c *Context) ResetWarnings() {
 	c.counts = [3]int{}
 }
 
-// CurrentTime returns the statement's start in the session zone.
+// CurrentTime returns the time at which the statement started, in the session zone.
 func (c *Context) CurrentTime() time.Time {
 	if c == nil || c.Now == nil {
 		return time.Unix(0, 0).In(c.Location())

@@ -2,12 +2,13 @@ package types
 
 import "math"
 
-// Convert brings v to the type of a column, as assignment does. What does not
-// fit is an error under Context.Strict, and else a warning with the nearest
-// value: numbers at the bound (1264), strings cut (1265), dates zero. Text that
-// is no number or no date is 1366, 1265 or 1292 by the type, in MySQL's words.
-// colName and rowNo appear in them. NULL stays NULL: 1048 is the caller's. The
-// result may alias v.B, and is what AppendStored and AppendKey take.
+// Convert converts v to the type of a column, as an assignment does. A value that does
+// not fit is an error under Context.Strict, else it raises a warning and is replaced by
+// the nearest value: a number by the bound (1264), a string by its beginning (1265), a
+// date by the zero date. A text that is no number or date is 1366, 1265 or 1292,
+// depending on the type. colName and rowNo are part of the messages. NULL stays NULL:
+// the caller checks NOT NULL. The result may share v.B; AppendStored and AppendKey
+// accept it.
 func Convert(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, error) {
 	if v.K == KindNull || to.ID == TypeNull {
 		return Value{}, nil
@@ -18,9 +19,8 @@ func Convert(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, 
 	return convertSlow(ctx, v, to, colName, rowNo)
 }
 
-// Fit is Convert, without allocating, for values that are already what the
-// column holds; ok is false for others. It looks at nothing that depends on the
-// context.
+// Fit is Convert for values that need no conversion, and allocates nothing. ok is false
+// for other values.
 func Fit(v Value, to *Type) (out Value, ok bool) {
 	switch typeKinds[to.ID] {
 	case KindInt:
@@ -55,7 +55,8 @@ func Fit(v Value, to *Type) (out Value, ok bool) {
 	return v, false
 }
 
-// convertSlow is kept out of line: inlined, it would move every caller's type to the heap.
+// convertSlow converts values that Fit does not accept. If it were inlined, the type of
+// every caller would escape to the heap.
 //
 //go:noinline
 func convertSlow(ctx *Context, v Value, to Type, colName string, rowNo int) (Value, error) {
@@ -93,8 +94,8 @@ type conversion struct {
 	row int
 }
 
-// problem is an error under strict mode, else a warning: the caller goes on with
-// a substitute when it returns nil.
+// problem returns e in strict mode. Otherwise it raises it as a warning and returns nil;
+// the caller then goes on with a substitute.
 func (c *conversion) problem(e *Error) error {
 	if c.ctx.strict() {
 		return e
@@ -111,10 +112,10 @@ func (c *conversion) truncated() error {
 	return c.problem(Errorf(ErWarnDataTruncated, c.col, c.row))
 }
 
-// note tells of a loss that is never an error.
+// note raises note 1265, for a loss that is no error even in strict mode.
 func (c *conversion) note() { c.ctx.Warn(LevelNote, ErWarnDataTruncated, c.col, c.row) }
 
-// incorrect is 1366, "Incorrect integer value: 'x' for column 'c' at row 1".
+// incorrect reports 1366, "Incorrect integer value: 'x' for column 'c' at row 1".
 func (c *conversion) incorrect(what string, text []byte) error {
 	return c.problem(Errorf(ErTruncatedWrongValueForField, what, string(text), c.col, c.row))
 }
@@ -132,7 +133,7 @@ func (c *conversion) integer(v *Value) (Value, error) {
 		n, err = c.roundFloat(v.Float64())
 	case KindDecimal:
 		if c.to.Unsigned && DecSign(*v) < 0 {
-			return Uint(0), c.outOfRange() // also -0.4: MySQL looks at the sign before it rounds, of decimals only
+			return Uint(0), c.outOfRange() // also -0.4: of decimals, MySQL checks the sign before it rounds
 		}
 		n, err = c.roundDecimal(v)
 	case KindString:
@@ -141,7 +142,7 @@ func (c *conversion) integer(v *Value) (Value, error) {
 		number := jsonToInteger(c.ctx, v)
 		return c.integer(&number)
 	default:
-		d := temporalDecimal(c.ctx, wholeSeconds(nil, v)) // whatever TIME_TRUNCATE_FRACTIONAL says
+		d := temporalDecimal(c.ctx, wholeSeconds(nil, v)) // nil: TIME_TRUNCATE_FRACTIONAL does not matter here
 		n, err = c.roundDecimal(&d)
 	}
 	if err != nil {
@@ -150,7 +151,7 @@ func (c *conversion) integer(v *Value) (Value, error) {
 	return c.fit(n)
 }
 
-// fit brings n to the integer type and reports what is out of range.
+// fit converts n to the integer type and reports 1264 if it is out of range.
 func (c *conversion) fit(n Value) (Value, error) {
 	v, out := c.clamp(n)
 	if out {
@@ -159,7 +160,7 @@ func (c *conversion) fit(n Value) (Value, error) {
 	return v, nil
 }
 
-// clamp brings n into the range of the integer type; out tells that it was not.
+// clamp limits n to the range of the integer type; out is true if it is outside.
 func (c *conversion) clamp(n Value) (v Value, out bool) {
 	lo, hi := c.to.IntRange()
 	switch negative := n.K == KindInt && n.N < 0; {
@@ -190,10 +191,11 @@ func (c *conversion) roundFloat(f float64) (Value, error) {
 	return Int(n), nil
 }
 
-// overflow reports what leaves even 64 bits; BIGINT's own check would not see it.
+// overflow reports a number beyond 64 bits, which has been limited to those, so that fit
+// does not find it out of the range of BIGINT.
 func (c *conversion) overflow() error {
 	if c.to.ID != TypeBigInt {
-		return nil // fit reports it
+		return nil // fit reports it for smaller types
 	}
 	return c.outOfRange()
 }
@@ -213,9 +215,9 @@ func (c *conversion) roundDecimal(v *Value) (Value, error) {
 	return Uint(u), nil
 }
 
-// readInteger reads the number at the start of a text: fractions and exponents
-// are rounded. inRange is false beyond 64 bits, with n at the bound; ok is false
-// when there is no number.
+// readInteger parses the number at the start of a text, with fraction and exponent, and
+// rounds it. Beyond 64 bits n is the bound and inRange is false. ok is false if there is
+// no number.
 func readInteger(b []byte) (n Value, rest []byte, inRange, ok bool) {
 	u, neg, used, over := parseDigits(b)
 	if used > 0 && !over && (used == len(b) || b[used] != '.' && b[used]|0x20 != 'e') {
@@ -241,8 +243,8 @@ func readInteger(b []byte) (n Value, rest []byte, inRange, ok bool) {
 	return n, rest, inRange, true
 }
 
-// integerText converts text. What follows the number is reported only when the
-// number itself is in range.
+// integerText converts a text. Text after the number is reported only if the number
+// is in range.
 func (c *conversion) integerText(b []byte) (Value, error) {
 	n, rest, inRange, ok := readInteger(b)
 	if !ok {
@@ -250,7 +252,7 @@ func (c *conversion) integerText(b []byte) (Value, error) {
 		return v, c.incorrect("integer", b)
 	}
 	if !inRange && c.to.Unsigned {
-		n = Uint(math.MaxUint64) // MySQL's cut-off forgets the sign
+		n = Uint(math.MaxUint64) // MySQL ignores the sign of such a number
 	}
 	v, out := c.clamp(n)
 	switch {
@@ -262,7 +264,7 @@ func (c *conversion) integerText(b []byte) (Value, error) {
 	return v, nil
 }
 
-// YEAR's range and its reading of two digits.
+// The range of YEAR, besides 0.
 const (
 	minYear = 1901
 	maxYear = 2155
@@ -287,7 +289,7 @@ func (c *conversion) yearText(b []byte) (Value, error) {
 	if !inRange {
 		n.N = -1
 	}
-	y, err := c.yearNumber(n.N, len(b) != 4) // '0' is 2000; 0 and '0000' are 0000
+	y, err := c.yearNumber(n.N, len(b) != 4) // '0' is 2000; the number 0 and '0000' are 0000
 	if err == nil && inRange && !onlySpace(rest) {
 		err = c.truncated()
 	}
@@ -306,7 +308,7 @@ func (c *conversion) yearNumber(n int64, zeroIs2000 bool) (Value, error) {
 	return Uint(uint64(n)), nil
 }
 
-// integerOf cuts any number for ENUM and SET, which check their own range.
+// integerOf returns v as a truncated integer, for ENUM and SET.
 func (c *conversion) integerOf(v *Value) int64 {
 	n := ToNumber(c.ctx, v)
 	switch n.K {
@@ -318,7 +320,7 @@ func (c *conversion) integerOf(v *Value) int64 {
 	return ToInt(c.ctx, &n)
 }
 
-// bit converts to BIT(n): strings by their bytes, numbers by their value.
+// bit converts to BIT(n): the bytes of a string, or a number.
 func (c *conversion) bit(v *Value) (Value, error) {
 	var n uint64
 	over := false

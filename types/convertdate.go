@@ -12,7 +12,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 	switch p {
 	case dateFine:
 	case dateZero, dateZeroPart:
-		// Outside strict mode the zero date is stored, and a zero part makes it one.
+		// Outside strict mode, the zero date is stored for both.
 		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
 	case dateIncorrect:
 		return c.zeroDate(), c.badDate(v, ErWarnDataTruncated)
@@ -49,7 +49,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 	return Timestamp(us, fsp), nil
 }
 
-// instant copies a TIMESTAMP to another one without passing through a zone.
+// instant converts a TIMESTAMP to one of other precision, without a time zone.
 func (c *conversion) instant(v *Value) (Value, error) {
 	fsp := uint8(c.to.Scale)
 	us := roundMicros(v.N, fsp, c.ctx.truncates())
@@ -63,8 +63,8 @@ func (c *conversion) zeroDate() Value {
 	return Value{K: typeKinds[c.to.ID], Scale: uint8(c.to.Scale)}
 }
 
-// badDate is 1292 in strict mode, "Incorrect date value: 'x' for column 'c' at
-// row 1"; otherwise the warning number.
+// badDate reports 1292, "Incorrect date value: 'x' for column 'c' at row 1", in strict
+// mode; otherwise it raises the warning number.
 func (c *conversion) badDate(v *Value, number uint16) error {
 	if !c.ctx.strict() {
 		return c.problem(Errorf(number, c.col, c.row))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// float converts to FLOAT and DOUBLE, with or without (m,d).
+// float converts to FLOAT and DOUBLE, with (m,d) or without.
 func (c *conversion) float(v *Value) (Value, error) {
 	var f float64
 	var err error
@@ -55,7 +55,8 @@ func (c *conversion) float(v *Value) (Value, error) {
 	return Float(f), err
 }
 
-// isBeyondFloat tells the largest double, which dumps may hold, from a number at which ParseFloat saturated.
+// isBeyondFloat reports whether a number is beyond the largest double, which ParseFloat
+// returns for both.
 func isBeyondFloat(number []byte) bool {
 	number = bytes.TrimSpace(number)
 	if len(number) > floatTextMax {
@@ -65,8 +66,8 @@ func isBeyondFloat(number []byte) bool {
 	return err != nil
 }
 
-// decimal converts to DECIMAL(p,s). Digits beyond the scale are rounded with a
-// note, digits before the point beyond p-s are out of range.
+// decimal converts to DECIMAL(p,s). More than s fraction digits are rounded, with a note;
+// more than p-s digits before the point are out of range.
 func (c *conversion) decimal(v *Value) (Value, error) {
 	d := *v
 	switch v.K {
@@ -102,7 +103,7 @@ func (c *conversion) decimal(v *Value) (Value, error) {
 	return d, nil
 }
 
-// decimalFits reports whether the unscaled number has at most precision digits.
+// decimalFits reports whether the unscaled integer of d has at most precision digits.
 func decimalFits(d *Value, precision int) bool {
 	if d.B == nil {
 		return precision >= len(pow10) || absInt(d.N) < pow10[precision]

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// text converts to CHAR, VARCHAR, TEXT and their binary twins: the bytes are
-// translated to the column's character set and validated, then fitted.
+// text converts to CHAR, VARCHAR, TEXT and their binary forms: to the column's character
+// set, then to its length.
 func (c *conversion) text(v *Value) (Value, error) {
 	coll := c.to.stringColl()
 	b, from := v.B, v.Coll
@@ -32,7 +32,8 @@ func (c *conversion) text(v *Value) (Value, error) {
 	return String(b, coll), nil
 }
 
-// floatText appends what CHAR and VARCHAR store of a number: all digits of the double that it is, a FLOAT too, as far as there is room.
+// floatText appends the text of f that CHAR and VARCHAR store: all digits of the double,
+// even if it comes from a FLOAT, or as many as the column has room for.
 func (c *conversion) floatText(dst []byte, f float64) ([]byte, error) {
 	dst = AppendFloat(dst, f)
 	width := int(c.to.Length)
@@ -48,9 +49,9 @@ func (c *conversion) floatText(dst []byte, f float64) ([]byte, error) {
 	return dst[:min(len(dst), width)], nil
 }
 
-// transcode returns b in the character set to. Anything invalid is 1366; outside
-// strict mode it is cut off before the invalid byte, or '?' where the target
-// lacks the character.
+// transcode converts b to the character set to. Invalid bytes, and characters that it does
+// not have, are reported as 1366. Outside strict mode b is cut off before the first
+// invalid byte, and such a character becomes '?'.
 func (c *conversion) transcode(b []byte, from, to *Charset) ([]byte, error) {
 	if to.class == csBinary {
 		return b, nil
@@ -76,7 +77,7 @@ func (c *conversion) transcode(b []byte, from, to *Charset) ([]byte, error) {
 	return out, nil
 }
 
-// firstUnfit returns where the first character lies that to lacks.
+// firstUnfit returns the position of the first character that to does not have.
 func firstUnfit(b []byte, from, to *Charset) int {
 	i := 0
 	for i < len(b) {
@@ -92,15 +93,15 @@ func firstUnfit(b []byte, from, to *Charset) int {
 	return 0
 }
 
-// shownBytes is how much of a bad string 1366 shows.
+// shownBytes is how many bytes of a string PrintableBytes shows.
 const shownBytes = 6
 
 func (c *conversion) incorrectString(bad []byte) error {
 	return c.incorrect("string", PrintableBytes(bad))
 }
 
-// PrintableBytes shows bytes as MySQL does: ASCII as it is, others as \xHH, dots
-// after the sixth.
+// PrintableBytes returns the first six bytes of b as MySQL shows them in messages:
+// printable ASCII as it is, others as \xHH, and dots if there are more.
 func PrintableBytes(b []byte) []byte {
 	const hex = "0123456789ABCDEF"
 	var out []byte
@@ -117,7 +118,8 @@ func PrintableBytes(b []byte) []byte {
 	return out
 }
 
-// fitText applies the column's length.
+// fitText cuts or pads b to the column's length. It reports 1406 or 1265 unless only
+// spaces are cut off.
 func (c *conversion) fitText(b []byte, cs *Charset) ([]byte, error) {
 	limit := int(c.to.MaxBytes())
 	switch c.to.ID {
@@ -158,7 +160,7 @@ func (c *conversion) fitText(b []byte, cs *Charset) ([]byte, error) {
 	return b, nil
 }
 
-// wholeChars returns the bytes of b without a character cut at its end.
+// wholeChars returns the length of b without an incomplete character at its end.
 func (cs *Charset) wholeChars(b []byte) int {
 	for back := 1; back < 4 && back < len(b); back++ {
 		if n := cs.ValidPrefix(b[len(b)-back:]); n == back {
@@ -168,7 +170,7 @@ func (cs *Charset) wholeChars(b []byte) int {
 	return cs.ValidPrefix(b)
 }
 
-// trimTrailing drops trailing spaces in the character set.
+// trimTrailing returns b, which is in the character set cs, without trailing spaces.
 func trimTrailing(b []byte, cs *Charset) []byte {
 	if cs.MinLen == 1 {
 		return trimSpaces(b)
@@ -180,7 +182,7 @@ func trimTrailing(b []byte, cs *Charset) []byte {
 	return b
 }
 
-// tooLong is 1406 in strict mode, else the warning 1265.
+// tooLong returns error 1406 in strict mode, else it raises warning 1265.
 func (c *conversion) tooLong() error {
 	if c.ctx.strict() {
 		return Errorf(ErDataTooLong, c.col, c.row)
@@ -188,7 +190,7 @@ func (c *conversion) tooLong() error {
 	return c.truncated()
 }
 
-// enum converts to an ENUM: a member's text under the collation, or a number.
+// enum converts to an ENUM: from the text of a member, or from a number.
 func (c *conversion) enum(v *Value) (Value, error) {
 	if v.K == KindJSON {
 		v = ptr(String(ShownJSON(v.B), Utf8mb4Bin))
@@ -204,7 +206,7 @@ func (c *conversion) enum(v *Value) (Value, error) {
 		if v.K == KindEnum && v.N == 0 {
 			return c.to.EnumValue(0), nil
 		}
-		// A text that is a number counts as one, if no member reads so.
+		// A text that is no member may be a number.
 		n, used, _ := ParseInt(b)
 		if used == len(b) && used > 0 && n >= 1 && n <= int64(len(c.to.Elems)) {
 			return c.to.EnumValue(uint64(n)), nil
@@ -218,8 +220,8 @@ func (c *conversion) enum(v *Value) (Value, error) {
 	return c.to.EnumValue(uint64(n)), nil
 }
 
-// EnumIndex returns the 1-based index of the member equal to b under the
-// type's collation, 0 if there is none. Trailing spaces do not count.
+// EnumIndex returns the 1-based index of the member that is equal to b under the type's
+// collation, 0 if there is none. Trailing spaces of b are ignored.
 func (t *Type) EnumIndex(b []byte) int {
 	b = trimTrailing(b, t.Coll.Charset())
 	for i, e := range t.Elems {
@@ -230,7 +232,7 @@ func (t *Type) EnumIndex(b []byte) int {
 	return 0
 }
 
-// set converts to a SET: members separated by commas, or a bit mask.
+// set converts to a SET: from members separated by commas, or from a bit mask.
 func (c *conversion) set(v *Value) (Value, error) {
 	if v.K == KindJSON {
 		v = ptr(String(ShownJSON(v.B), Utf8mb4Bin))
@@ -257,7 +259,7 @@ func (c *conversion) set(v *Value) (Value, error) {
 	return c.to.SetValue(uint64(n)), nil
 }
 
-// cutMember splits b behind its first comma.
+// cutMember splits b at its first comma.
 func cutMember(b []byte, cs *Charset) (member, rest []byte) {
 	if cs.MinLen == 1 {
 		member, rest, _ = bytes.Cut(b, []byte{','})
@@ -273,8 +275,8 @@ func cutMember(b []byte, cs *Charset) (member, rest []byte) {
 	return b, nil
 }
 
-// SetMask returns the bits of the members that b lists; ok is false when one is
-// no member.
+// SetMask returns the bits of the members that b lists, separated by commas; ok is false
+// if one of them is no member.
 func (t *Type) SetMask(b []byte) (mask uint64, ok bool) {
 	b = trimTrailing(b, t.Coll.Charset())
 	ok = true

@@ -2,7 +2,7 @@ package types
 
 import "time"
 
-// DayNumber returns TO_DAYS: days since the year 0, 0 for a date without month and year.
+// DayNumber returns the result of TO_DAYS: days since the year 0, by the algorithm of MySQL's calc_daynr. It is 0 if year and month are 0.
 func DayNumber(year, month, day int) int {
 	if year == 0 && month == 0 {
 		return 0
@@ -20,13 +20,13 @@ func DayNumber(year, month, day int) int {
 // MaxDayNumber is TO_DAYS('9999-12-31').
 const MaxDayNumber = 3652424
 
-// DateFromDays undoes DayNumber; numbers below 1 and beyond 9999-12-31 give zeros.
+// DateFromDays is the inverse of DayNumber. For numbers below 1 and beyond MaxDayNumber it returns zeros.
 func DateFromDays(n int) (year, month, day int) {
 	if n < 1 || n > MaxDayNumber {
 		return 0, 0, 0
 	}
 	dayOfYear := n
-	if n > yearDays(0) { // of the year 0 the number is the day of the year itself
+	if n > yearDays(0) { // in the year 0, the number is the day of the year
 		year = n * 100 / 36525
 		first := (((year-1)/100 + 1) * 3) / 4
 		dayOfYear = n - year*365 - (year-1)/4 + first
@@ -50,24 +50,24 @@ func yearDays(year int) int {
 	return 365
 }
 
-// Weekday returns 0 for Sunday … 6 for Saturday of a day number.
+// Weekday returns the day of the week of a day number: 0 for Sunday to 6 for Saturday.
 func Weekday(dayNumber int) int { return (dayNumber + 6) % 7 }
 
-// DayOfYear returns 1..366.
+// DayOfYear returns the day of the year, from 1 to 366.
 func DayOfYear(d DateTime) int {
 	return DayNumber(d.Year, d.Month, d.Day) - DayNumber(d.Year, 1, 1) + 1
 }
 
-// Week modes (bits of the second argument of WEEK).
+// Bits of the second argument of WEEK. weekFirst is inverted for weeks that start on Sunday.
 const (
 	weekMonday  = 1 // weeks start on Monday
-	weekYear    = 2 // weeks 1..53, the year may be the neighbour
-	weekFirst   = 4 // week 1 is the first one with its first weekday in the year
+	weekYear    = 2 // weeks are 1 to 53 and may belong to the year before or after; else 0 to 53
+	weekFirst   = 4 // week 1 is the first whose first day is in the year; else the first with four days in it
 	weekModeMax = 7
 )
 
-// Week returns WEEK(d, mode) and the year that the week belongs to. mode is 0..7
-// as in the manual.
+// Week returns WEEK(d, mode) and the year to which the week belongs, by the algorithm of
+// MySQL's calc_week. mode is 0 to 7, as in MySQL's manual.
 func Week(d DateTime, mode int) (week, year int) {
 	mode &= weekModeMax
 	if mode&weekMonday == 0 {
@@ -105,7 +105,7 @@ func Week(d DateTime, mode int) (week, year int) {
 	return days/7 + 1, year
 }
 
-// calcWeekday returns 0..6 from Monday, or from Sunday.
+// calcWeekday returns the day of the week, from 0 for Monday, or for Sunday.
 func calcWeekday(dayNr int, sundayFirst bool) int {
 	if sundayFirst {
 		return Weekday(dayNr)
@@ -113,8 +113,7 @@ func calcWeekday(dayNr int, sundayFirst bool) int {
 	return (dayNr + 5) % 7
 }
 
-// LastDay returns the packed last day of the month of a packed date; ok is false
-// for a zero month.
+// LastDay returns the last day of the month of a packed date; ok is false if the month is 0.
 func LastDay(packed int64) (int64, bool) {
 	d := UnpackDatetime(packed)
 	if d.Month == 0 {
@@ -123,14 +122,13 @@ func LastDay(packed int64) (int64, bool) {
 	return PackDate(d.Year, d.Month, DaysInMonth(d.Year, d.Month)), true
 }
 
-// MicrosOf returns a packed datetime as microseconds since day number 0; dates
-// with zero parts count as TO_DAYS has them.
+// MicrosOf returns a packed datetime as microseconds since day number 0 (DayNumber).
 func MicrosOf(packed int64) int64 {
 	d := UnpackDatetime(packed)
 	return int64(DayNumber(d.Year, d.Month, d.Day))*microsPerDay + d.timeOfDay()
 }
 
-// PackedFromMicros undoes MicrosOf; ok is false outside the years 0..9999.
+// PackedFromMicros is the inverse of MicrosOf; ok is false outside the years 0 to 9999.
 func PackedFromMicros(us int64) (packed int64, ok bool) {
 	day, rest := us/microsPerDay, us%microsPerDay
 	if rest < 0 {
@@ -144,7 +142,7 @@ func PackedFromMicros(us int64) (packed int64, ok bool) {
 	return PackDatetime(DateTime{y, m, d, sec / 3600, sec / 60 % 60, sec % 60, int(rest % microsPerSecond)}), true
 }
 
-// roundMicros rounds us to fsp digits, half up; with truncate it cuts.
+// roundMicros rounds us to fsp fraction digits of a second, half away from zero, or truncates.
 func roundMicros(us int64, fsp uint8, truncate bool) int64 {
 	unit := microsPerUnit[min(fsp, MaxFsp)]
 	rest := us % unit
@@ -159,8 +157,8 @@ func roundMicros(us int64, fsp uint8, truncate bool) int64 {
 	return us
 }
 
-// RoundDatetime rounds a packed datetime to fsp digits; ok is false when that
-// leaves the year 9999.
+// RoundDatetime rounds or truncates a packed datetime to fsp fraction digits; ok is false if
+// the result is after the year 9999.
 func RoundDatetime(packed int64, fsp uint8, truncate bool) (out int64, ok bool) {
 	micro := packed & packedMicroMask
 	r := roundMicros(micro, fsp, truncate)
@@ -178,8 +176,8 @@ func RoundDatetime(packed int64, fsp uint8, truncate bool) (out int64, ok bool) 
 	return PackedFromMicros(MicrosOf(packed) + microsPerSecond)
 }
 
-// UnixMicros returns the instant of a packed datetime in the session zone, as
-// UNIX_TIMESTAMP sees it; 0 before the first TIMESTAMP and behind MaxUnixMicros.
+// UnixMicros returns a packed datetime in the session zone as microseconds since 1970, as
+// UNIX_TIMESTAMP does: 0 before the first TIMESTAMP and after MaxUnixMicros.
 func UnixMicros(ctx *Context, packed int64) int64 {
 	us, _, ok := unixFromPacked(packed, ctx.Location(), MaxUnixMicros)
 	if !ok {
@@ -188,13 +186,13 @@ func UnixMicros(ctx *Context, packed int64) int64 {
 	return us
 }
 
-// FromUnixMicros returns the packed datetime of an instant in the session zone.
+// FromUnixMicros returns the packed datetime in the session zone of us microseconds since 1970.
 func FromUnixMicros(ctx *Context, us int64) int64 {
 	return PackTime(time.UnixMicro(us).In(ctx.Location()))
 }
 
-// ConvertZone moves a packed datetime from one zone to another (CONVERT_TZ);
-// before the first TIMESTAMP and behind MaxUnixMicros it stays.
+// ConvertZone converts a packed datetime from one zone to another (CONVERT_TZ). Before the
+// first TIMESTAMP and after MaxUnixMicros it returns it unchanged, as MySQL does.
 func ConvertZone(packed int64, from, to *time.Location) int64 {
 	us, _, ok := unixFromPacked(packed, from, MaxUnixMicros)
 	if !ok || packed == 0 {
@@ -203,7 +201,7 @@ func ConvertZone(packed int64, from, to *time.Location) int64 {
 	return packedFromUnix(us, to)
 }
 
-// PeriodMonths turns YYMM or YYYYMM into months; MonthsPeriod undoes it.
+// PeriodMonths converts YYMM or YYYYMM to a number of months; MonthsPeriod is its inverse.
 func PeriodMonths(p int64) int64 {
 	if p == 0 {
 		return 0
@@ -215,7 +213,7 @@ func PeriodMonths(p int64) int64 {
 	return y*12 + p%100 - 1
 }
 
-// MonthsPeriod turns months into YYYYMM.
+// MonthsPeriod converts a number of months to YYYYMM.
 func MonthsPeriod(m int64) int64 {
 	if m == 0 {
 		return 0

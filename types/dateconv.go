@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// truncates reports whether fractions are cut rather than rounded.
+// truncates reports whether fractions of seconds are truncated instead of rounded.
 func (c *Context) truncates() bool { return c.mode()&ModeTimeTruncateFrac != 0 }
 
-// today returns the packed current date, which a TIME gets as a datetime.
+// today returns the packed current date, which is added to a TIME that is converted to a datetime.
 func (c *Context) today() int64 {
 	n := PackTime(c.CurrentTime())
 	return n >> packedDateShift << packedDateShift
 }
 
-// dateProblem says why a value is no good date.
+// dateProblem says why a value is not accepted as a date.
 type dateProblem uint8
 
 const (
 	dateFine      dateProblem = iota
 	dateIncorrect             // not a date at all
-	dateInvalid               // a day that the month lacks
+	dateInvalid               // a day that the month does not have
 	dateZero                  // refused by NO_ZERO_DATE
 	dateZeroPart              // refused by NO_ZERO_IN_DATE
 	dateRange                 // outside the range of the type
 )
 
-// readDate turns v into a packed datetime with up to seven digits of fraction:
-// tenths is the digit after the microseconds.
+// readDate converts v to a packed datetime with up to seven fraction digits: tenths is the
+// digit after the microseconds.
 func readDate(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlags, p dateProblem) {
 	switch v.K {
 	case KindDate:
@@ -106,7 +106,7 @@ func readDateNumber(ctx *Context, v *Value) (packed int64, tenths int, flags par
 	return PackDatetime(d), tenths, flags, dateFine
 }
 
-// shifted reads the unscaled number of a decimal of the given scale as an integer.
+// shifted returns the unscaled integer of v at the given scale.
 func (v Value) shifted(scale uint8) Value {
 	if v.Scale != scale {
 		v = rescale(&v, int(scale), roundTruncate)
@@ -115,7 +115,7 @@ func (v Value) shifted(scale uint8) Value {
 	return v
 }
 
-// checkDays refuses days that the month lacks, unless sql_mode allows them.
+// checkDays returns dateInvalid for a day that the month does not have, unless sql_mode allows it.
 func checkDays(ctx *Context, d *DateTime) dateProblem {
 	if d.Month == 0 || d.Day <= 28 || ctx.mode()&ModeAllowInvalidDates != 0 {
 		return dateFine
@@ -151,7 +151,7 @@ func DateAllowed(ctx *Context, v *Value) bool {
 	return ok
 }
 
-// roundDate brings a packed datetime to fsp digits; tenths is its seventh digit.
+// roundDate rounds a packed datetime to fsp fraction digits; tenths is its seventh digit.
 func roundDate(ctx *Context, packed int64, tenths int, fsp uint8) (int64, bool) {
 	if ctx.truncates() {
 		return RoundDatetime(packed, fsp, true)
@@ -168,7 +168,7 @@ func roundDate(ctx *Context, packed int64, tenths int, fsp uint8) (int64, bool) 
 	return RoundDatetime(packed, fsp, false)
 }
 
-// fspOf returns the digits of the fraction that v brings along.
+// fspOf returns how many fraction digits v has as a datetime.
 func fspOf(v *Value) uint8 {
 	switch v.K {
 	case KindDatetime, KindTimestamp, KindTime, KindDecimal:
@@ -206,7 +206,7 @@ func warnIncorrect(ctx *Context, what string, v *Value) {
 	}
 }
 
-// jsonCastName is what a warning about a JSON value calls a type.
+// jsonCastName returns the name of a type in warnings about JSON values.
 func jsonCastName(what string) string {
 	if what == "datetime" {
 		return "DATETIME/TIMESTAMP"
@@ -214,13 +214,14 @@ func jsonCastName(what string) string {
 	return strings.ToUpper(what)
 }
 
-// incorrectValue is 1292 in its other wording.
+// incorrectValue returns error 1292 with its other text, "Incorrect" instead of "Truncated incorrect".
 func incorrectValue(what string, text any) *Error {
 	return NewError(ErTruncatedWrongValue, string(appendFormat(nil, "Incorrect %.32s value: '%.128s'", []any{what, text})))
 }
 
-// ToDatetime returns v as KindDatetime with the digits that it has. ok is false,
-// with warning 1292, when it is none: the SQL result is NULL. Zero dates pass.
+// ToDatetime returns v as KindDatetime, with as many fraction digits as v has. If v is no
+// date, ok is false and there is a warning, 1292 or 3156; the result in SQL is NULL. Zero
+// dates are accepted.
 func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindDatetime {
 		return *v, true
@@ -241,7 +242,7 @@ func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
 	return Datetime(packed, fsp), true
 }
 
-// ToDate returns v as KindDate, as ToDatetime does; a time of day is dropped.
+// ToDate is ToDatetime without the time of day: it returns KindDate.
 func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindDate {
 		return *v, true
@@ -261,7 +262,7 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	return Date(packed >> packedDateShift << packedDateShift), true
 }
 
-// readTime turns v into microseconds of a TIME, with the digits of the fraction that v brings along.
+// readTime converts v to microseconds of a TIME. tenths is the digit after the microseconds, fsp the number of fraction digits of v.
 func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
 	switch v.K {
 	case KindTime:
@@ -300,13 +301,13 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 	return us, tenths, fspOf(v), flags, ok
 }
 
-// readTimeText is readTime of a text. Its digits are not those of fspOf, which takes 10:11:12.5 for a date.
+// readTimeText is readTime for a text. It does not use fspOf, which takes 10:11:12.5 for a date.
 func readTimeText(text []byte) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
 	us, t, ok := parseTimeText(text)
 	return us, t.nanos, uint8(t.digits), t.flags, ok
 }
 
-// roundTime brings a TIME to fsp digits and into its range.
+// roundTime rounds a TIME to fsp fraction digits and limits it to its range; cut is true if it is outside.
 func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bool) {
 	if tenths >= 5 && !ctx.truncates() && fsp == MaxFsp {
 		if us < 0 {
@@ -325,7 +326,7 @@ func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bo
 	return us, false
 }
 
-// ToTime returns v as KindTime with the digits that it has; see ToDatetime.
+// ToTime returns v as KindTime, with as many fraction digits as v has; see ToDatetime.
 func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindTime {
 		return *v, true

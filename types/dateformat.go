@@ -2,15 +2,15 @@ package types
 
 import "strconv"
 
-// The names that STR_TO_DATE reads.
+// The names that STR_TO_DATE accepts.
 var (
 	monthNames = [12]string{"January", "February", "March", "April", "May", "June", "July",
 		"August", "September", "October", "November", "December"}
 	dayNames = [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 )
 
-// AppendDateFormat appends DATE_FORMAT(d, format), with the locale's names in UTF-8. ok is false where MySQL gives
-// NULL: a name of a month or weekday that the date lacks.
+// AppendDateFormat appends DATE_FORMAT(d, format), in UTF-8, with the names of locale. ok is false if the result is
+// NULL, as for the name of a month or weekday that the date does not have.
 func AppendDateFormat(dst []byte, d DateTime, format []byte, locale *Locale) (out []byte, ok bool) {
 	for i := 0; i < len(format); i++ {
 		c := format[i]
@@ -77,7 +77,7 @@ func ordinalSuffix(day int) string {
 	return "th"
 }
 
-// Week modes of %U %u %V %v; %X and %x are the years of %V and %v.
+// appendWeek appends the week for %U, %u, %V or %v, or its year for %X or %x, which belong to %V and %v.
 func appendWeek(dst []byte, d *DateTime, c byte) []byte {
 	mode := 0
 	switch c {

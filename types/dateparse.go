@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// What a parser found wrong or worth a word.
+// parseFlags say what a parser has found in a text.
 type parseFlags uint8
 
 const (
 	parsedDate     parseFlags = 1 << iota // the text has a date
 	parsedTime                            // the text has a time of day
-	parsedTrailing                        // something follows that was ignored
-	parsedOverflow                        // a TIME beyond 838:59:59 was cut
-	parsedOffset                          // the text ended with a zone offset
-	parsedPunct                           // punctuation alone stood between date and time
+	parsedTrailing                        // text follows that was ignored
+	parsedOverflow                        // a TIME beyond 838:59:59 was limited to that
+	parsedOffset                          // the text ends with a zone offset
+	parsedPunct                           // there is only punctuation between date and time
 )
 
-// maxTwoDigitYear is the last two-digit year of this century in MySQL's reading.
+// maxTwoDigitYear is the last two-digit year that MySQL takes for one of this century.
 const maxTwoDigitYear = 69
 
 func fullYear(y int) int {
@@ -27,11 +27,11 @@ func fullYear(y int) int {
 	return y + 1900
 }
 
-// datetimeText is what parseDatetimeText reads.
+// datetimeText is the result of parseDatetimeText.
 type datetimeText struct {
 	DateTime
-	nanos  int // of the seventh digit on: 0..9 tenths of a microsecond
-	digits int // of the fraction, at most 6
+	nanos  int // the seventh fraction digit: 0 to 9 tenths of a microsecond
+	digits int // number of fraction digits, at most 6
 	offset int // minutes east of UTC if parsedOffset
 	flags  parseFlags
 }
@@ -40,13 +40,13 @@ func isPunct(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
-// HasClock reports whether a text that is a date has a time of day, too.
+// HasClock reports whether a text is a date with a time of day.
 func HasClock(s []byte) bool {
 	d, ok := parseDatetimeText(s)
 	return ok && d.flags&parsedTime != 0
 }
 
-// HasDate reports whether a text is a date where a date or a TIME may stand: 10:11:12 and 2 10:11:12 are times, though a date could be read from them.
+// HasDate reports whether a text is a date and not a TIME: 10:11:12 and 2 10:11:12 are times, although they could be parsed as dates.
 func HasDate(s []byte) bool {
 	s = bytes.TrimLeft(s, " \t\n\v\f\r")
 	n := 0
@@ -60,10 +60,11 @@ func HasDate(s []byte) bool {
 	return ok && d.flags&parsedTrailing == 0
 }
 
-// parseDatetimeText reads MySQL's lenient forms of a date or datetime: fields
-// separated by any punctuation, or 6, 8, 12 or 14 digits in a row, two-digit
-// years, an optional fraction, an optional zone offset. ok is false when it is
-// none; ranges of month, day and time are checked, days of a month are not.
+// parseDatetimeText parses MySQL's lenient forms of a date or datetime (str_to_datetime
+// in its my_time.cc): fields separated by any punctuation, or 6, 8, 12 or 14 digits in a
+// row, two-digit years, an optional fraction, an optional zone offset. ok is false if it
+// is none. The ranges of month, day and time are checked, but not whether the month has
+// the day.
 func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
@@ -114,8 +115,8 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	return d, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
 }
 
-// splitDigits cuts a run of digits: four digits of year when there are 4, 8 or
-// at least 14 of them, else two.
+// splitDigits splits digits in a row into fields of two digits. The year has four if there
+// are 4, 8 or at least 14 digits.
 func splitDigits(s []byte, f *[6]int) (n, used, yearDigits int) {
 	yearDigits = 2
 	if len(s) == 4 || len(s) == 8 || len(s) >= 14 {
@@ -133,7 +134,7 @@ func splitDigits(s []byte, f *[6]int) (n, used, yearDigits int) {
 	return n, used, yearDigits
 }
 
-// separatedClock reads Thh:mm:ss or Thhmmss after digits of a date.
+// separatedClock parses Thh:mm:ss or Thhmmss after a date of digits in a row.
 func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 	n = 3
 	used++ // the T
@@ -150,8 +151,8 @@ func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 	return n, used
 }
 
-// splitSeparated reads fields that are separated; punct tells that neither a
-// blank nor a T stood between date and time.
+// splitSeparated parses separated fields. punct is true if there is neither white space nor
+// a T between date and time.
 func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 	i := 0
 	for n < 6 {
@@ -177,7 +178,7 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 		}
 		j := i
 		if n == 3 {
-			// Between date and time: blanks or a T, else punctuation.
+			// Between date and time: white space, a T, or punctuation.
 			punct = true
 			if j < len(s) && s[j] == 'T' {
 				j++
@@ -201,7 +202,7 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 	return n, used, max(yearDigits, 1), punct && n > 3
 }
 
-// fraction reads the digits after the point and returns their number.
+// fraction parses the digits after the point and returns their number.
 func (d *datetimeText) fraction(s []byte) int {
 	i := 0
 	for ; i < len(s) && isDigit(s[i]); i++ {
@@ -219,7 +220,7 @@ func (d *datetimeText) fraction(s []byte) int {
 	return i
 }
 
-// zone reads a trailing [+-]hh:mm and returns its bytes.
+// zone parses [+-]hh:mm at the end of the text and returns its length, 0 if there is none.
 func (d *datetimeText) zone(s []byte) int {
 	if len(s) != 6 || s[0] != '+' && s[0] != '-' {
 		return 0
@@ -236,7 +237,7 @@ func (d *datetimeText) zone(s []byte) int {
 	return len(s)
 }
 
-// datetimeFromNumber reads YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss.
+// datetimeFromNumber converts a number YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss.
 func datetimeFromNumber(n int64) (d DateTime, hasTime, ok bool) {
 	switch {
 	case n == 0:
@@ -275,7 +276,7 @@ func datetimeFromNumber(n int64) (d DateTime, hasTime, ok bool) {
 	return d, hasTime, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
 }
 
-// timeText is what parseTimeText reads.
+// timeText is the result of parseTimeText.
 type timeText struct {
 	neg                  bool
 	day, hour, min, sec  int64
@@ -283,11 +284,11 @@ type timeText struct {
 	flags                parseFlags
 }
 
-// fullDatetimeChars is the shortest text that may be a datetime where a TIME is wanted.
+// fullDatetimeChars is the fewest characters of a datetime in a text that should be a TIME.
 const fullDatetimeChars = 12
 
-// parseTimeText reads [-][D ]hh:mm:ss.ffffff, hh:mm, hhmmss, mmss or ss. A full
-// datetime gives its time of day. us is not rounded to a column's digits.
+// parseTimeText parses [-][D ]hh:mm:ss.ffffff, hh:mm, hhmmss, mmss or ss. Of a full
+// datetime it returns the time of day. us is not rounded.
 func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
@@ -323,7 +324,7 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	}
 	t.flags |= parsedTime
 	if hasExponent(s[used:]) {
-		return 0, t, false // '1e9' is no second past midnight
+		return 0, t, false // '1e9' is not one second
 	}
 	if !onlySpace(s[used:]) {
 		t.flags |= parsedTrailing
@@ -350,10 +351,10 @@ func hasExponent(s []byte) bool {
 	return isDigit(s[1]) || len(s) > 2 && (s[1] == '+' || s[1] == '-') && isDigit(s[2])
 }
 
-// maxTimeSeconds keeps absurd day counts from overflowing before they are cut.
+// maxTimeSeconds limits the seconds of a text so that they do not overflow as microseconds.
 const maxTimeSeconds = 1e9
 
-// readNumber reads digits; a number beyond 32 bits, which makes the text no time, is one more than those hold.
+// readNumber parses digits. A number beyond 32 bits, with which the text is no time, is returned as 1<<32.
 func readNumber(s []byte) (n int64, used int) {
 	for used < len(s) && isDigit(s[used]) {
 		n = min(n*10+int64(s[used]-'0'), math.MaxUint32+1)
@@ -362,7 +363,7 @@ func readNumber(s []byte) (n int64, used int) {
 	return n, used
 }
 
-// clock reads the part before the fraction.
+// clock parses the part of a time before the fraction.
 func (t *timeText) clock(s []byte) (used int, ok bool) {
 	first, i := readNumber(s)
 	days := false
@@ -409,7 +410,7 @@ func (d *DateTime) timeOfDay() int64 {
 		int64(d.Second)*microsPerSecond + int64(d.Micro)
 }
 
-// timeFromNumber reads hhmmss, or a datetime of more digits.
+// timeFromNumber converts a number hhmmss, or one of a datetime.
 func timeFromNumber(n int64) (us int64, flags parseFlags, ok bool) {
 	neg := n < 0
 	if neg {

@@ -2,20 +2,20 @@ package types
 
 import (
 	"time"
-	_ "time/tzdata" // zones need nothing from the host
+	_ "time/tzdata" // so that the machine need not have a tz database
 )
 
 // Packed dates and datetimes (Value.N of KindDate and KindDatetime):
 //
 //	year*13+month | day 5 bits | hour 5 | minute 6 | second 6 | microsecond 20
 //
-// so that integer order is the order of time, and zero parts are representable.
+// so that integers have the order of time, and months and days can be 0.
 const (
 	packedMicroBits = 20
 	packedMicroMask = 1<<packedMicroBits - 1
 	packedTimeBits  = 17
 	packedDateShift = packedMicroBits + packedTimeBits
-	monthsPerYear   = 13 // 0..12, as a zero month is a value
+	monthsPerYear   = 13 // from 0 to 12
 )
 
 // MaxTimeMicros is 838:59:59, the bound of TIME on both sides.
@@ -47,7 +47,7 @@ func PackDate(year, month, day int) int64 {
 	return (int64(year*monthsPerYear+month)<<5 | int64(day)) << packedDateShift
 }
 
-// UnpackDatetime undoes PackDatetime.
+// UnpackDatetime is the inverse of PackDatetime.
 func UnpackDatetime(n int64) DateTime {
 	ymd, hms := n>>packedDateShift, n>>packedMicroBits&(1<<packedTimeBits-1)
 	ym := int(ymd >> 5)
@@ -58,7 +58,7 @@ func UnpackDatetime(n int64) DateTime {
 	}
 }
 
-// AppendDate prints a packed date as YYYY-MM-DD.
+// AppendDate appends a packed date as YYYY-MM-DD.
 func AppendDate(dst []byte, n int64) []byte {
 	d := UnpackDatetime(n)
 	dst = appendPadded(dst, d.Year, 4)
@@ -68,7 +68,7 @@ func AppendDate(dst []byte, n int64) []byte {
 	return appendPadded(dst, d.Day, 2)
 }
 
-// AppendDatetime prints a packed datetime with fsp digits of the second.
+// AppendDatetime appends a packed datetime with fsp fraction digits.
 func AppendDatetime(dst []byte, n int64, fsp uint8) []byte {
 	d := UnpackDatetime(n)
 	dst = append(AppendDate(dst, n), ' ')
@@ -76,7 +76,7 @@ func AppendDatetime(dst []byte, n int64, fsp uint8) []byte {
 	return appendFraction(dst, d.Micro, fsp)
 }
 
-// AppendTime prints a TIME with fsp digits of the second.
+// AppendTime appends a TIME of us microseconds with fsp fraction digits.
 func AppendTime(dst []byte, us int64, fsp uint8) []byte {
 	if us < 0 {
 		dst = append(dst, '-')
@@ -104,7 +104,7 @@ func appendFraction(dst []byte, micro int, fsp uint8) []byte {
 	return appendPadded(dst, micro/int(microsPerUnit[fsp]), int(fsp))
 }
 
-// appendPadded prints n with at least width digits.
+// appendPadded appends n with at least width digits.
 func appendPadded(dst []byte, n, width int) []byte {
 	div := 1
 	for i := 1; i < width; i++ {
@@ -131,14 +131,14 @@ func HasZeroInDate(packed int64) bool {
 	return d.Month == 0 || d.Day == 0
 }
 
-// IsLeapYear reports whether year has a 29th of February. The year 0 has none, as MySQL counts days.
+// IsLeapYear reports whether year has a 29th of February. In MySQL the year 0 has none.
 func IsLeapYear(year int) bool {
 	return year%4 == 0 && (year%100 != 0 || year%400 == 0 && year != 0)
 }
 
 var monthDays = [13]int{31, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// DaysInMonth returns the number of days; month 0 counts 31.
+// DaysInMonth returns the number of days of a month; month 0 has 31.
 func DaysInMonth(year, month int) int {
 	if month == 2 && IsLeapYear(year) {
 		return 29
@@ -146,15 +146,15 @@ func DaysInMonth(year, month int) int {
 	return monthDays[month]
 }
 
-// ToTimeIn returns the instant of a packed datetime in a zone. Dates with a zero
-// part have none: ok is false. In a gap of the zone (spring) it is the instant
-// of the change, as MySQL has it; in an overlap (autumn) the first of the two.
+// ToTimeIn returns the instant of a packed datetime in a zone. ok is false if month or day
+// is 0. In a gap, where clocks are put forward, it is the instant of the change, as in
+// MySQL; where clocks are put back, the first of the two instants.
 func ToTimeIn(packed int64, loc *time.Location) (t time.Time, ok bool) {
 	t, _, ok = instantOf(packed, loc)
 	return t, ok
 }
 
-// instantOf is ToTimeIn, which also tells that the local time never was.
+// instantOf is ToTimeIn; gap is true if the local time is in a gap.
 func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 	d := UnpackDatetime(packed)
 	if d.Month == 0 || d.Day == 0 {
@@ -164,7 +164,7 @@ func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 	if t.Hour() == d.Hour && t.Minute() == d.Minute {
 		return firstOf(t), false, true
 	}
-	// time.Date landed beside the gap: the nearer bound of its zone is the change.
+	// time.Date has returned an instant beside the gap: the nearer bound of its zone is the change.
 	start, end := t.ZoneBounds()
 	if start.IsZero() || !end.IsZero() && end.Sub(t) < t.Sub(start) {
 		return end, true, true
@@ -172,7 +172,7 @@ func instantOf(packed int64, loc *time.Location) (t time.Time, gap, ok bool) {
 	return start, true, true
 }
 
-// firstOf returns the first instant that has t's local time: clocks that are put back show an hour twice.
+// firstOf returns the first instant with t's local time: where clocks are put back, there are two.
 func firstOf(t time.Time) time.Time {
 	start, _ := t.ZoneBounds()
 	if start.IsZero() {
@@ -187,7 +187,7 @@ func firstOf(t time.Time) time.Time {
 	return t
 }
 
-// PackTime returns the packed datetime of an instant in t's own zone.
+// PackTime returns the packed datetime of t in its zone.
 func PackTime(t time.Time) int64 {
 	y, mo, da := t.Date()
 	h, mi, s := t.Clock()
@@ -209,9 +209,9 @@ const MaxTimestampMicros = (int64(1)<<31)*microsPerSecond - 1
 // CONVERT_TZ: 3001-01-18 23:59:59.999999 UTC.
 const MaxUnixMicros = 32536771200*microsPerSecond - 1
 
-// unixFromPacked returns the KindTimestamp number of a packed datetime in loc;
-// ok is false before the first TIMESTAMP and behind last, gap tells that the local
-// time never was. The zero datetime gives 0.
+// unixFromPacked returns the KindTimestamp number of a packed datetime in loc, 0 for the
+// zero datetime. ok is false before the first TIMESTAMP and after last; gap is true if the
+// local time is in a gap.
 func unixFromPacked(n int64, loc *time.Location, last int64) (us int64, gap, ok bool) {
 	if n == 0 {
 		return 0, false, true
@@ -224,11 +224,11 @@ func unixFromPacked(n int64, loc *time.Location, last int64) (us int64, gap, ok 
 	return us, gap, us >= microsPerSecond && us <= last
 }
 
-// zoneNameMax is how long the name of a zone may be, in bytes.
+// zoneNameMax is the most bytes of the name of a zone.
 const zoneNameMax = 64
 
-// ParseTimeZone finds the zone of a time_zone setting: an offset such as +05:30,
-// UTC, or a name of the tz database. SYSTEM is the caller's. The error is 1298.
+// ParseTimeZone returns the zone for a value of time_zone: an offset such as +05:30, UTC, or
+// a name of the tz database. The caller handles SYSTEM. The error is 1298.
 func ParseTimeZone(name string) (*time.Location, error) {
 	if len(name) > zoneNameMax {
 		return nil, Errorf(ErUnknownTimeZone, name)

@@ -8,12 +8,12 @@ import (
 // DefaultDivIncrement is div_precision_increment's default.
 const DefaultDivIncrement = 4
 
-// pow10 holds the powers that fit a uint64.
+// pow10 has the powers of ten that fit a uint64.
 var pow10 = [20]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
 	1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
-// The functions of this file try int64 first and fall back to big integers
-// (decimalwide.go), so that values of up to 18 digits never allocate.
+// The functions of this file compute with int64 if the numbers fit, else with big integers
+// (decimalwide.go), so that decimals of up to 18 digits never allocate.
 
 // DecimalFromUint returns n with scale 0.
 func DecimalFromUint(n uint64) Value {
@@ -23,8 +23,7 @@ func DecimalFromUint(n uint64) Value {
 	return wideFromWords(false, 0, n, 0)
 }
 
-// DecimalFromInt128 returns (hi·2^64 + lo) · 10^-scale, hi signed: the exact sum
-// of integers or narrow decimals.
+// DecimalFromInt128 returns (hi·2^64 + lo) · 10^-scale.
 func DecimalFromInt128(hi int64, lo uint64, scale uint8) Value {
 	if hi == int64(lo)>>63 {
 		return Decimal(int64(lo), scale)
@@ -39,7 +38,7 @@ func DecimalFromInt128(hi int64, lo uint64, scale uint8) Value {
 	return wideFromWords(neg, h, lo, scale)
 }
 
-// scaleUp returns n·10^by, or !ok when it does not fit.
+// scaleUp returns n·10^by; ok is false if that does not fit an int64.
 func scaleUp(n int64, by uint8) (int64, bool) {
 	if by == 0 || n == 0 {
 		return n, true
@@ -64,7 +63,8 @@ func absInt(n int64) uint64 {
 	return uint64(n)
 }
 
-// align brings two narrow decimals to one scale.
+// align returns the unscaled integers of a and b at their larger scale; ok is false if they
+// do not fit int64.
 func align(a, b *Value) (x, y int64, scale uint8, ok bool) {
 	if a.B != nil || b.B != nil {
 		return 0, 0, 0, false
@@ -75,7 +75,7 @@ func align(a, b *Value) (x, y int64, scale uint8, ok bool) {
 	return x, y, scale, ok1 && ok2
 }
 
-// DecAdd returns a+b; 1690 beyond 65 digits.
+// DecAdd returns a+b, or error 1690 beyond 65 digits.
 func DecAdd(a, b Value) (Value, error) {
 	if x, y, scale, ok := align(&a, &b); ok {
 		if s := x + y; (s > x) == (y > 0) {
@@ -85,7 +85,7 @@ func DecAdd(a, b Value) (Value, error) {
 	return wideAdd(&a, &b)
 }
 
-// DecSub returns a-b; 1690 beyond 65 digits.
+// DecSub returns a-b, or error 1690 beyond 65 digits.
 func DecSub(a, b Value) (Value, error) {
 	if x, y, scale, ok := align(&a, &b); ok {
 		if s := x - y; (s < x) == (y > 0) {
@@ -97,7 +97,8 @@ func DecSub(a, b Value) (Value, error) {
 
 func ptr(v Value) *Value { return &v }
 
-// DecMul returns a*b with the scales added, at most 30; 1690 beyond 65 digits.
+// DecMul returns a*b, or error 1690 beyond 65 digits. The scale is the sum of both scales,
+// but at most 30.
 func DecMul(a, b Value) (Value, error) {
 	scale := a.Scale + b.Scale
 	if a.B == nil && b.B == nil && scale <= MaxDecimalScale {
@@ -112,10 +113,10 @@ func DecMul(a, b Value) (Value, error) {
 	return wideMul(&a, &b)
 }
 
-// DecDiv returns a/b with incr digits more than a has, at most 30, cut off behind
-// them as MySQL does: who shows fewer digits rounds once. Who shows all 30 could
-// round no more, so the quotient is rounded then; shown is how many those are.
-// ok is false for a division by zero.
+// DecDiv returns a/b with incr more fraction digits than a, but at most 30. The quotient
+// is truncated, as in MySQL, so that rounding it to a smaller scale later rounds once.
+// shown is that later scale: if it is 30, there are no more digits to round by, and the
+// quotient is rounded at once. ok is false for a division by zero.
 func DecDiv(a, b Value, incr, shown int) (v Value, ok bool, err error) {
 	if DecSign(b) == 0 {
 		return Value{}, false, nil
@@ -147,7 +148,7 @@ func DecDiv(a, b Value, incr, shown int) (v Value, ok bool, err error) {
 	return v, true, err
 }
 
-// DecIntDiv returns a DIV b, truncated towards zero, at scale 0.
+// DecIntDiv returns a/b truncated towards zero, with scale 0. ok is false if b is 0.
 func DecIntDiv(a, b Value) (v Value, ok bool) {
 	if DecSign(b) == 0 {
 		return Value{}, false
@@ -158,7 +159,7 @@ func DecIntDiv(a, b Value) (v Value, ok bool) {
 	return wideIntDiv(&a, &b), true
 }
 
-// DecMod returns a % b with the sign of a.
+// DecMod returns a % b with the sign of a. ok is false if b is 0.
 func DecMod(a, b Value) (v Value, ok bool) {
 	if DecSign(b) == 0 {
 		return Value{}, false
@@ -199,7 +200,7 @@ func DecSign(a Value) int {
 	return 0
 }
 
-// roundMode says what becomes of digits that are dropped.
+// roundMode is how a number is rounded.
 type roundMode uint8
 
 const (
@@ -209,11 +210,11 @@ const (
 	roundCeil
 )
 
-// DecRound returns a with exactly scale digits, rounded half away from zero. A
-// negative scale rounds before the point and gives scale 0.
+// DecRound returns a with exactly scale fraction digits, rounded half away from zero. A
+// negative scale rounds digits before the point; the result has scale 0 then.
 func DecRound(a Value, scale int) Value { return rescale(&a, scale, roundHalfUp) }
 
-// DecTruncate is DecRound towards zero.
+// DecTruncate is DecRound that truncates instead.
 func DecTruncate(a Value, scale int) Value { return rescale(&a, scale, roundTruncate) }
 
 // DecFloor returns the largest integer not above a.
@@ -289,7 +290,8 @@ func compareInts(x, y int64) int {
 	return 0
 }
 
-// DecPrecision returns the number of significant digits of a, at least Scale and 1.
+// DecPrecision returns the number of digits of a's unscaled integer, but at least its
+// scale and 1.
 func DecPrecision(a Value) int {
 	n := 0
 	if a.B != nil {
@@ -302,7 +304,7 @@ func DecPrecision(a Value) int {
 	return max(n, int(a.Scale), 1)
 }
 
-// exactFloatMax is 2^53: integers below are exact doubles.
+// exactFloatMax is 2^53. All integers below it are exact as doubles.
 const exactFloatMax = 1 << 53
 
 // DecToFloat returns the nearest double.
@@ -313,7 +315,8 @@ func DecToFloat(a Value) float64 {
 	return wideToFloat(&a)
 }
 
-// DecToInt rounds half away from zero; out of range it saturates and ok is false.
+// DecToInt returns a rounded half away from zero. Out of range it returns the bound, and ok
+// is false.
 func DecToInt(a Value) (n int64, ok bool) {
 	r := rescale(&a, 0, roundHalfUp)
 	if r.B == nil {
@@ -340,7 +343,7 @@ func DecToUint(a Value) (n uint64, ok bool) {
 	return wideToUint(&r)
 }
 
-// AppendDecimal prints a with exactly its scale.
+// AppendDecimal appends the text of a, with as many fraction digits as its scale.
 func AppendDecimal(dst []byte, a Value) []byte {
 	var buf [96]byte
 	var digits []byte

@@ -2,30 +2,31 @@ package types
 
 import "math/big"
 
-// maxParsedDigits bounds the digits that a text may contribute: what MySQL keeps
-// and one more for rounding.
+// maxParsedDigits is how many significant digits of a text are read: those that a decimal
+// can have, and one for rounding.
 const maxParsedDigits = MaxDecimalPrecision + MaxDecimalScale + 1
 
-// maxLiteralScale is how many decimals a literal keeps, of 65 digits in all: more than any column, as in MySQL, whose limit is that of its
-// buffer.
+// maxLiteralScale is the most fraction digits of a literal, which may have more than a
+// column: as in MySQL, where only the size of the buffer limits them, 65 digits in all.
 const maxLiteralScale = MaxDecimalPrecision
 
-// maxExponent bounds exponents; beyond it a number is zero or saturates.
+// maxExponent is the largest exponent that is distinguished: with larger ones a number is
+// zero or out of range.
 const maxExponent = 4096
 
-// decText is the parsed shape of a number.
+// decText is a parsed number.
 type decText struct {
-	digits   [maxParsedDigits]byte // without leading zeros
-	n        int                   // digits held
-	scale    int                   // digits after the point, negative for trailing zeros
-	scaleMax int                   // of digits after the point
-	lost     int                   // integer digits that did not fit
+	digits   [maxParsedDigits]byte // significant digits
+	n        int                   // number of digits
+	scale    int                   // digits after the point; negative: zeros before the point
+	scaleMax int                   // the most digits after the point to keep
+	lost     int                   // digits before the point for which there was no room
 	neg      bool
 }
 
 func (d *decText) add(c byte, fraction bool) {
 	if fraction && d.scale > d.scaleMax {
-		return // far beyond any column's scale
+		return // digits beyond the one for rounding do not matter
 	}
 	if d.n == 0 && c == '0' {
 		if fraction {
@@ -46,13 +47,14 @@ func (d *decText) add(c byte, fraction bool) {
 	}
 }
 
-// ParseDecimal reads the longest numeric prefix of s after leading white space,
-// exponents included. rest is what follows; ok is false when there is no
-// number. Fractions are rounded to 30 digits; numbers beyond 65 digits become
-// the largest one, which no narrower column accepts.
+// ParseDecimal parses the longest prefix of s that is a number, with fraction and
+// exponent, after leading white space. rest is what follows; ok is false if there is no
+// number. Fractions are rounded to 30 digits; numbers beyond 65 digits become the largest
+// decimal.
 func ParseDecimal(s []byte) (v Value, rest []byte, ok bool) { return parseDecimal(s, MaxDecimalScale) }
 
-// ParseDecimalLiteral is ParseDecimal of a literal in SQL text, which may have more decimals than a column.
+// ParseDecimalLiteral is ParseDecimal for a literal in SQL text, which may have up to 65
+// fraction digits.
 func ParseDecimalLiteral(s []byte) (v Value, rest []byte, ok bool) {
 	return parseDecimal(s, maxLiteralScale)
 }
@@ -86,7 +88,7 @@ func parseDecimal(s []byte, scale int) (v Value, rest []byte, ok bool) {
 	return d.value(), s[i:], true
 }
 
-// exponent reads e[+-]digits and returns its bytes, 0 if there is none.
+// exponent parses e[+-]digits and returns its length, 0 if there is none.
 func (d *decText) exponent(s []byte) int {
 	if len(s) < 2 || s[0] != 'e' && s[0] != 'E' {
 		return 0
@@ -155,7 +157,7 @@ func (d *decText) value() Value {
 	return fitDecimal(n, scale)
 }
 
-// fitDecimal drops fraction digits until 65 remain.
+// fitDecimal rounds n·10^-scale to fewer fraction digits so that it has at most 65 digits.
 func fitDecimal(n *big.Int, scale int) Value {
 	for n.CmpAbs(maxUnscaled(MaxDecimalPrecision)) > 0 && scale > 0 {
 		over := 1
@@ -168,7 +170,7 @@ func fitDecimal(n *big.Int, scale int) Value {
 	return fromBig(n, scale)
 }
 
-// saturated returns the largest number of a precision and scale.
+// saturated returns the largest decimal of a precision and scale, or the smallest if neg.
 func saturated(precision, scale int, neg bool) Value {
 	n := maxUnscaled(precision)
 	if neg {
@@ -177,7 +179,8 @@ func saturated(precision, scale int, neg bool) Value {
 	return fromBig(n, scale)
 }
 
-// DecimalFromFloat returns the decimal of a double's shortest text, as MySQL does.
+// DecimalFromFloat returns the decimal with the digits of the double's shortest text, as
+// MySQL does.
 func DecimalFromFloat(f float64) Value {
 	var buf [40]byte
 	v, _, _ := ParseDecimal(AppendFloat(buf[:0], f))

@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// Sign bytes of wide decimals: Value.B is the sign byte and the big-endian
-// magnitude without leading zeros, which does not fit an int64. This form is
-// stored as it is, and orders within one sign by length, then bytes.
+// Sign bytes of wide decimals. Value.B of a wide decimal is the sign byte and the
+// magnitude of the unscaled integer, big-endian without leading zeros, which does not fit
+// an int64. It is also the stored form. Numbers of one sign and scale are ordered by
+// length, then by bytes.
 //
-// math/big is used directly rather than a decimal library: an unscaled integer
-// with a scale is all that MySQL's rules need, and the libraries at hand give
-// their coefficients away only as text.
+// This uses math/big instead of a decimal library: MySQL's rules need only an unscaled
+// integer with a scale, and known libraries return their coefficients only as text.
 const (
 	wideNegative = 0
 	widePositive = 1
@@ -29,7 +29,7 @@ func bigPow10(n int) *big.Int {
 	return new(big.Int).Exp(bigTen, big.NewInt(int64(n)), nil)
 }
 
-// maxUnscaled is 10^65-1, the largest magnitude.
+// maxUnscaled returns 10^precision - 1, the largest unscaled integer of a precision.
 func maxUnscaled(precision int) *big.Int {
 	n := bigPow10(precision)
 	return n.Sub(n, big.NewInt(1))
@@ -59,9 +59,9 @@ func fromBig(n *big.Int, scale int) Value {
 	return Value{K: KindDecimal, Scale: uint8(scale), B: b}
 }
 
-// checked refuses results beyond 65 digits with 1690.
+// checked returns n·10^-scale, or error 1690 beyond 65 digits.
 func checked(n *big.Int, scale int) (Value, error) {
-	// 65 digits need 216 bits, and 2^215 has fewer than 65.
+	// 2^215 is less than 10^65, so shorter numbers need no comparison.
 	if n.BitLen() > 215 && n.CmpAbs(maxUnscaled(MaxDecimalPrecision)) > 0 {
 		return Value{}, Errorf(ErDataOutOfRange, "DECIMAL", "")
 	}
@@ -120,7 +120,7 @@ func wideDiv(a, b *Value, scale int, mode roundMode) (Value, error) {
 	return checked(bigDivRound(x, y, mode), scale)
 }
 
-// bigDivRound returns n/d for d > 0.
+// bigDivRound returns n/d, rounded, for d > 0. It does not change n and d.
 func bigDivRound(n, d *big.Int, mode roundMode) *big.Int {
 	q, r := new(big.Int).QuoRem(n, d, new(big.Int))
 	step := int64(0)
@@ -193,7 +193,7 @@ func wideCompare(a, b *Value) int {
 }
 
 func wideText(dst []byte, a *Value) []byte {
-	if len(a.B) <= 17 { // 128 bits: two divisions, no allocation
+	if len(a.B) <= 17 { // up to 128 bits, without allocation
 		var hi, lo uint64
 		for _, x := range a.B[1:] {
 			hi = hi<<8 | lo>>56
@@ -243,7 +243,7 @@ func wideToUint(a *Value) (uint64, bool) {
 	return ^uint64(0), false
 }
 
-// trimWide drops trailing zeros of the fraction.
+// trimWide returns a without trailing zeros of the fraction.
 func trimWide(a *Value) Value {
 	n := toBig(a)
 	scale := int(a.Scale)

@@ -6,47 +6,52 @@
 // types is near the bottom: catalog, table, ddl, stats, expr, exec, plan, session
 // and wire use it, and it imports nothing of Pando. It is the only user of the
 // vitess packages: collation weights and character sets come from
-// collations/colldata. Decimals, dates and JSON text are ours, for the reasons given in
-// decimalwide.go, dateparse.go and json.go: MySQL's rules need the unscaled
-// integer, the seventh digit of a fraction, and the positions in error texts.
+// collations/colldata, regular expressions from icuregex. Decimals, dates and JSON text
+// are implemented here, because MySQL's rules need the unscaled integer, the seventh
+// digit of a fraction, and the positions in error texts (decimalwide.go, json.go).
 //
 // # Terms
 //
-//   - kind: the class in which a Value is evaluated (Kind). Type.Kind maps a
+//   - kind: how a Value is represented and computed with (Kind). Type.Kind maps a
 //     column type to its kind.
 //   - stored form: the bytes of one column inside a row (AppendStored).
 //   - key: order-preserving, self-delimiting bytes (AppendKey).
-//   - packed: a date or datetime as one integer in the order of time.
-//   - wide: a decimal whose unscaled integer exceeds an int64.
-//   - weight: what a collation compares instead of characters.
-//   - fsp: fractional second digits, 0 to 6.
+//   - packed: a date or datetime as one integer that has the order of time
+//     (PackDatetime).
+//   - wide: a decimal whose unscaled integer does not fit an int64; narrow: one
+//     whose unscaled integer does.
+//   - weight: a number that a collation compares instead of a character.
+//   - fsp: number of fraction digits of a second, 0 to 6 ("fractional seconds
+//     precision").
+//   - mark: two bytes before a scalar in a JSON document, see below.
 //
 // # Invariants
 //
 //  1. bytes.Compare of two keys of one type has the sign of Compare of their
 //     values; no key is a prefix of a different one. ENUM and SET keys order by
 //     number, as ORDER BY does, while Compare orders their text, as MIN does.
-//  2. Values that Compare finds equal have one key (−0 and 0, 'a' and 'A' under a
-//     _ci collation) and one hash.
+//  2. Values that Compare finds equal have the same key (−0 and 0, 'a' and 'A' under a
+//     _ci collation) and the same hash; for the hash of doubles see Hash64.
 //  3. DecodeStored(AppendStored(v)) is v for every v that Convert returned. Where
 //     KeyRecoverable says so, DecodeKey(AppendKey(v)) is v.
 //  4. RowEncoder.Stored and RowEncoder.Value write the same bytes.
 //  5. AppendKey, AppendStored, RowEncoder, Compare and Hash64 do not allocate once
-//     their buffers have grown. Collations outside the ASCII tables may: the library
-//     borrows iterators.
+//     their buffers have grown. With UCA collations they may, for characters that are
+//     not ASCII, because the library allocates iterators; so may those of JSON and of
+//     wide decimals.
 //  6. Decoders never panic, whatever the bytes.
-//  7. A Value does not own B. Whoever keeps a value beyond the life of its buffer
-//     clones it.
-//  8. No state but memory of constants (weight tables, pools of buffers): all
-//     functions may be called by any number of goroutines, except methods of
-//     Context, RowEncoder, Vector and Batch, which have one user at a time.
+//  7. A Value does not own B. A value that is kept longer than its buffer is valid has
+//     to be cloned.
+//  8. There is no global state besides tables of constants and pools of buffers: all
+//     functions are safe for concurrent use. A Context, RowEncoder, Vector, Batch or
+//     RegexpMatcher is used by one goroutine at a time.
 //
 // # Stored form
 //
-// Lengths are kept by the row; NULL is in the row's bitmap.
+// The row has the lengths, and NULL in its bitmap.
 //
 //	type                                  bytes
-//	TINYINT … BIGINT, DECIMAL(p<=18)      0–8: little-endian two's complement, fewest bytes, 0 is none
+//	TINYINT … BIGINT, DECIMAL(p<=18)      0–8: little-endian two's complement, fewest bytes; 0 has none
 //	… UNSIGNED, YEAR, BIT, ENUM, SET      0–8: little-endian, fewest bytes
 //	DECIMAL(p>18)                         0–8 as above, or wide: sign byte (0 −, 1 +), big-endian magnitude
 //	FLOAT, DOUBLE                         4, 8: little-endian IEEE 754
@@ -58,16 +63,16 @@
 //	BINARY, VARBINARY, BLOB               the bytes; BINARY at full length
 //	JSON                                  normalised text in utf8mb4, with marks
 //
-// A mark stands in a document before a scalar that JSON has none of. It is the
-// byte 01, which stands nowhere else, and a letter. Behind it is the scalar as
-// clients receive it, which is the document without its marks:
+// A mark precedes a scalar of a type that JSON does not have. It is the byte 01,
+// which is nowhere else in a document, and a letter. It is followed by the scalar as
+// clients receive it, who receive the document without its marks:
 //
 //	01 u  UNSIGNED INTEGER, up to 2^63-1  digits (a larger one has no mark)
-//	01 n  DECIMAL                         its digits, those behind the point as many as its scale
+//	01 n  DECIMAL                         its digits, with as many behind the point as its scale
 //	01 d  DATE                            "2020-01-02"
 //	01 t  TIME                            "-10:11:12.500000", always six digits
-//	01 D  DATETIME                        "2020-01-02 03:04:05.000000", alike
-//	01 s  TIMESTAMP                       alike, in the zone of the session that made it
+//	01 D  DATETIME                        "2020-01-02 03:04:05.000000", also six digits
+//	01 s  TIMESTAMP                       as DATETIME, in the zone of the session that made it
 //	01 o  OPAQUE, BLOB, BIT               "base64:type15:YWI=": the protocol's number of its type, and its bytes
 //
 // # Key format, version 1 (KeyFormatVersion)
@@ -90,35 +95,37 @@
 // FLOAT and DOUBLE: 01, then eight bytes big-endian: positive numbers with the
 // sign bit set, negative ones with all bits inverted; −0 as 0.
 //
-// Strings are weights, then an end. If the first byte would be 00 or 01, a 01
-// precedes it.
+// A string is its weights and an end. If the first byte would be 00 or 01, another
+// 01 precedes it.
 //
 //	NO PAD (binary, utf8mb4_0900_*)
 //	  weights             with 00 written as 00 FF
 //	  00 01               end
 //	PAD SPACE (all others)
 //	  weights             trailing spaces dropped; after each space a byte:
-//	    01                what follows the run of spaces orders before a space
-//	    03                … orders after a space
+//	    01                the weight after these spaces is less than that of a space
+//	    03                … is greater
 //	  space 02            end
 //
-// so that a string which ends compares as if spaces without end followed. The
-// space is 20, the collation's weight of it, or two bytes of UCA weight. Weights
-// are the raw bytes for binary and *_bin (code points written as UTF-8 for ucs2,
-// utf16 and utf32), one byte per byte for 8-bit collations, the 16-bit weight
-// written in the manner of UTF-8 for *_general_ci of Unicode, and two bytes per
-// weight for the UCA.
+// so that the end of a string is ordered as if infinitely many spaces followed. The
+// space is the byte 20, or the collation's weight of it, which has two bytes for the
+// UCA. Weights are the bytes themselves for binary and *_bin (for ucs2, utf16 and utf32
+// code points in UTF-8), one byte per byte for 8-bit collations, the 16-bit weight
+// encoded like UTF-8 for *_general_ci of Unicode, and two bytes per weight for the UCA.
+//
+// A JSON document is the NO PAD string of its own key, see appendJSONKey.
 //
 // # Row encoding
 //
-// StartRow reserves four bytes for the packet header, which wire fills. Text rows
-// are length-encoded strings with FB for NULL. Binary rows are 00, the NULL
-// bitmap at offset 2, and the values.
+// StartRow reserves four bytes for the packet header, which wire fills. A text row is
+// length-encoded strings, with FB for NULL. A binary row is 00, the NULL bitmap, in
+// which column i has bit i+2, and the values that are not NULL.
 //
 // # Absent on purpose
 //
-//   - Functions and operators (package expr), and which collation an expression has.
-//   - Collations whose weights the library lacks: gbk, big5, tis620, latin1_german2_ci
-//     and others are refused by name, 1115 or 1273; gb18030 because its default is lacking.
+//   - Functions and operators, and the collations of expressions: package expr.
+//   - Collations whose weights the library does not have: gbk, big5, tis620,
+//     latin1_german2_ci and others are refused by name with 1115 or 1273; so is gb18030,
+//     whose default collation is missing.
 //   - Spatial types.
 package types

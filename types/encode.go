@@ -7,40 +7,42 @@ import (
 	"time"
 )
 
-// packetHeaderLen is the space that StartRow leaves for wire's packet header.
+// packetHeaderLen is the number of bytes that StartRow reserves for the packet header, which
+// package wire writes.
 const packetHeaderLen = 4
 
-// roomMin is from which size on Room is asked for a value's room.
+// roomMin is the most bytes of a value for which Room is not called.
 const roomMin = 64 << 10
 
-// lenEncMax is the longest length that AppendLenEnc writes.
+// lenEncMax is the most bytes of a length-encoded integer.
 const lenEncMax = 9
 
 // nullText is the text protocol's NULL.
 const nullText = 0xFB
 
-// RowEncoder writes the rows of one result set into Buf, in the text or the
-// binary protocol. wire owns it, sends Buf and cuts it back; fields are appended
-// between StartRow and EndRow. It allocates only to grow Buf.
+// RowEncoder encodes the rows of one result set into Buf, in the text or binary protocol.
+// Package wire sends Buf and truncates it. Fields are appended between StartRow and EndRow.
+// It allocates only to grow Buf. It is used by one goroutine at a time.
 type RowEncoder struct {
 	Buf    []byte
 	Binary bool
-	// Loc is the session zone, in which TIMESTAMP columns are shown; nil is UTC.
+	// Loc is the session zone, for TIMESTAMP columns; nil is UTC.
 	Loc *time.Location
-	// Results is character_set_results: strings of other character sets are
-	// translated. Nil (SET character_set_results = NULL) or binary sends them as
-	// they are stored.
+	// Results is character_set_results, to which strings are converted. With nil
+	// (SET character_set_results = NULL) and binary they are sent as they are stored.
 	Results *Charset
 
-	// Room, if set, is asked before a value of more than roomMin bytes makes Buf as long as it is told. Its error leaves the value out, and is
-	// Full's.
+	// Room, if set, is called before a value of more than roomMin bytes is appended, with
+	// the number of bytes that Buf needs then, including its old memory while it is
+	// copied. If it returns an error, the value is left out and Full returns the error.
 	Room func(n int) error
-	// Poll, if set, is asked between the pieces of a long text that is translated. Its error does what Room's does.
+	// Poll, if set, is called between the pieces of a long text that is converted. Its
+	// error has the effect of Room's.
 	Poll func() error
 
 	full   error
-	start  int // of the row's packet header in Buf
-	bitmap int // of the null bitmap in Buf
+	start  int // position of the row's packet header in Buf
+	bitmap int // position of the null bitmap in Buf
 	col    int // next column
 }
 
@@ -59,7 +61,7 @@ func (e *RowEncoder) StartRow(ncols int) {
 	}
 }
 
-// Row appends a row that another encoder has made, with its packet header.
+// Row appends a row that another encoder has encoded, with its packet header.
 func (e *RowEncoder) Row(row []byte) {
 	e.start, e.full = len(e.Buf), nil
 	if !e.hasRoom(len(row)) {
@@ -68,15 +70,16 @@ func (e *RowEncoder) Row(row []byte) {
 	e.Buf = append(e.Buf, row...)
 }
 
-// EndRow ends the row and returns where it starts: Buf[start:start+4] is the
-// place of the packet header and Buf[start+4:] the payload, of any length: wire
-// splits what exceeds 16 MiB.
+// EndRow ends the row and returns its position: Buf[start:start+4] is reserved for the
+// packet header, and Buf[start+4:] is the payload, which package wire splits if it is
+// longer than a packet.
 func (e *RowEncoder) EndRow() (start int) { return e.start }
 
-// Full returns the error of Room or Poll for a value of the row at hand: the row is not to be sent.
+// Full returns the error that Room or Poll has returned for a value of the current row,
+// which must not be sent then.
 func (e *RowEncoder) Full() error { return e.full }
 
-// Null writes a NULL field.
+// Null appends a NULL field.
 func (e *RowEncoder) Null() {
 	if e.Binary {
 		bit := e.col + 2 // the protocol's offset
@@ -87,7 +90,7 @@ func (e *RowEncoder) Null() {
 	e.col++
 }
 
-// Stored writes a field from its stored bytes (AppendStored) without making a Value.
+// Stored appends a field from its stored bytes (AppendStored), without a Value.
 func (e *RowEncoder) Stored(t *Type, b []byte) {
 	e.col++
 	switch typeKinds[t.ID] {
@@ -115,8 +118,9 @@ func (e *RowEncoder) Stored(t *Type, b []byte) {
 	}
 }
 
-// Value writes a field from a value. A value of another kind than the column's
-// is coerced silently, so that the client always finds what the metadata says.
+// Value appends a field from a value. A value of another kind than the column's is
+// converted without warnings, so that the client always receives the type in the column
+// definition.
 func (e *RowEncoder) Value(t *Type, v *Value) {
 	if v.K == KindNull {
 		e.Null()
@@ -153,7 +157,7 @@ func (e *RowEncoder) value(t *Type, v *Value) {
 			e.text(v.B, v.Coll)
 		case KindSet:
 			if v.B == nil && t.ID == TypeSet {
-				e.set(t, uint64(v.N)) // from a Vector, which keeps the number only
+				e.set(t, uint64(v.N)) // from Vector.Encode
 				return
 			}
 			e.text(v.B, v.Coll)
@@ -207,7 +211,7 @@ func (e *RowEncoder) uintField(t *Type, n uint64) {
 	e.close(at)
 }
 
-// fixed writes an integer in the width of its protocol type.
+// fixed appends an integer in the width of its protocol type.
 func (e *RowEncoder) fixed(t *Type, n uint64) {
 	switch t.ID {
 	case TypeTinyInt:
@@ -240,7 +244,7 @@ func (e *RowEncoder) float(t *Type, f float64) {
 	}
 }
 
-// appendColumnFloat prints a float as its column shows it.
+// appendColumnFloat appends the text of a double in a column of type t.
 func appendColumnFloat(dst []byte, t *Type, f float64) []byte {
 	switch {
 	case t.Scale >= 0 && t.Length > 0:
@@ -261,10 +265,11 @@ func (e *RowEncoder) decimal(t *Type, v *Value) {
 	e.close(at)
 }
 
-// maxShortLen is the longest length of one byte in the protocol's encoding.
+// maxShortLen is the largest length-encoded integer of one byte.
 const maxShortLen = 250
 
-// open reserves the length byte of a field that is shorter than 251 bytes.
+// open begins a field of at most maxShortLen bytes: it reserves the byte of the length and
+// returns its position, for close.
 func (e *RowEncoder) open() int {
 	e.Buf = append(e.Buf, 0)
 	return len(e.Buf) - 1
@@ -272,7 +277,7 @@ func (e *RowEncoder) open() int {
 
 func (e *RowEncoder) close(at int) { e.Buf[at] = byte(len(e.Buf) - at - 1) }
 
-// widen turns the one length byte at at into a three-byte one.
+// widen replaces the length byte at position at by a length of three bytes.
 func (e *RowEncoder) widen(at int) {
 	n := len(e.Buf) - at - 1
 	e.Buf = append(e.Buf, 0, 0)
@@ -280,7 +285,7 @@ func (e *RowEncoder) widen(at int) {
 	e.Buf[at], e.Buf[at+1], e.Buf[at+2] = 0xFC, byte(n), byte(n>>8)
 }
 
-// text writes a string, translated to character_set_results if need be.
+// text appends a string, converted to character_set_results if needed.
 func (e *RowEncoder) text(b []byte, c CollationID) {
 	if cs := c.Charset(); e.Results != nil && c != Binary && cs != e.Results && !sameBytes(b, cs, e.Results) {
 		e.translated(b, cs)
@@ -293,7 +298,8 @@ func (e *RowEncoder) text(b []byte, c CollationID) {
 	e.Buf = append(e.Buf, b...)
 }
 
-// translated writes a string of another character set. Of a long one the length is found out first, so that there is no copy of it beside Buf.
+// translated appends a string of another character set. It computes the length first, so
+// that a long string is converted directly into Buf.
 func (e *RowEncoder) translated(b []byte, from *Charset) {
 	p := scratch.Get().(*[]byte)
 	out, length := (*p)[:0], 0
@@ -306,7 +312,7 @@ func (e *RowEncoder) translated(b []byte, from *Charset) {
 		b, length = nil, 0
 	}
 	e.Buf = AppendLenEnc(e.Buf, uint64(length))
-	if len(b) <= pieceBytes { // as always but for long ones
+	if len(b) <= pieceBytes { // one piece, which is in out already
 		e.Buf = append(e.Buf, out[:length]...)
 	} else {
 		_ = from.Pieces(b, func(piece []byte) error {
@@ -317,7 +323,7 @@ func (e *RowEncoder) translated(b []byte, from *Charset) {
 	putScratch(p, out)
 }
 
-// poll looks at the interrupt while a long text is translated.
+// poll calls Poll while a long text is converted.
 func (e *RowEncoder) poll(text []byte) error {
 	if len(text) > pieceBytes && e.Poll != nil && e.full == nil {
 		e.full = e.Poll()
@@ -325,7 +331,8 @@ func (e *RowEncoder) poll(text []byte) error {
 	return e.full
 }
 
-// hasRoom asks whether so many bytes may be appended, if they are many, and makes room for them, and not for many more.
+// hasRoom asks Room whether n bytes may be appended, if they are more than roomMin, and grows
+// Buf for them, without doubling it.
 func (e *RowEncoder) hasRoom(n int) bool {
 	if n <= roomMin {
 		return true
@@ -351,7 +358,7 @@ func (e *RowEncoder) hasRoom(n int) bool {
 	return true
 }
 
-// set writes the members of a SET; their text is built in borrowed memory.
+// set appends the members of a SET.
 func (e *RowEncoder) set(t *Type, mask uint64) {
 	p := scratch.Get().(*[]byte)
 	b := t.appendSet((*p)[:0], mask)
@@ -359,7 +366,7 @@ func (e *RowEncoder) set(t *Type, mask uint64) {
 	putScratch(p, b)
 }
 
-// converted writes the text of a value whose kind is not its column's.
+// converted appends the text of a value whose kind is not that of its column.
 func (e *RowEncoder) converted(v *Value) {
 	p := scratch.Get().(*[]byte)
 	b := appendTextIn((*p)[:0], v, e.location())
@@ -378,7 +385,7 @@ func (e *RowEncoder) location() *time.Location {
 	return e.Loc
 }
 
-// AppendLenEnc appends a length-encoded integer of the protocol.
+// AppendLenEnc appends a length-encoded integer of the client protocol.
 func AppendLenEnc(dst []byte, n uint64) []byte {
 	switch {
 	case n <= maxShortLen:
@@ -391,7 +398,7 @@ func AppendLenEnc(dst []byte, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(dst, 0xFE), n)
 }
 
-// temporal writes a date or time for a column of kind k.
+// temporal appends a date or time for a column of kind k.
 func (e *RowEncoder) temporal(t *Type, k Kind, v *Value) {
 	fsp := uint8(max(t.Scale, 0))
 	if k == KindTime {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error is what a client sees of a failure: MySQL's number, SQLSTATE and text.
+// Error is an error as a client receives it: with MySQL's number, SQLSTATE and text.
 type Error struct {
 	Number  uint16
 	State   string
@@ -38,9 +38,9 @@ type errorText struct {
 // stateGeneral is the SQLSTATE of errors without one of their own.
 const stateGeneral = "HY000"
 
-// Errorf returns the error of a number with MySQL's text. args fill the verbs of
-// the text in order; an argument may be of any printable type. A number that
-// the table lacks gives the first argument as text.
+// Errorf returns the error of a number with MySQL's text. args replace the verbs of
+// the text in order; an argument may have any type that fmt can print. For a number
+// that is not in errorTable the text is args.
 func Errorf(number uint16, args ...any) *Error {
 	t := lookupError(number)
 	if t == nil {
@@ -49,18 +49,20 @@ func Errorf(number uint16, args ...any) *Error {
 	return &Error{number, t.state, readable(string(appendFormat(nil, t.format, args)))}
 }
 
-// NewError returns an error of a number with a text of its own, for the numbers
-// that MySQL sends with more than one text (1292 for a column, 1064 of a routine).
+// NewError returns an error of a number with the given text, for numbers that MySQL
+// sends with several texts (1292 for a column, 1064 of a routine) and numbers that
+// are not in errorTable.
 func NewError(number uint16, message string) *Error {
 	return &Error{number, StateOf(number), readable(message)}
 }
 
-// messageBytesMax bounds a message as MySQL does (MYSQL_ERRMSG_SIZE).
+// messageBytesMax is the most bytes of a message, as in MySQL (MYSQL_ERRMSG_SIZE).
 const messageBytesMax = 511
 
-// readable is a message that quotes bytes which are no text: they are shown as \xFF, as MySQL does, for clients decode messages as UTF-8.
+// readable returns message cut off at messageBytesMax and with bytes that are not
+// UTF-8 written as \xFF, as MySQL does, because clients decode messages as UTF-8.
 func readable(message string) string {
-	if len(message) > messageBytesMax { // a session keeps it until its next statement
+	if len(message) > messageBytesMax { // copied, because a session keeps it until its next statement
 		cut := messageBytesMax
 		for cut > messageBytesMax-utf8.UTFMax && !utf8.RuneStart(message[cut]) {
 			cut--
@@ -99,8 +101,8 @@ func lookupError(number uint16) *errorText {
 	return nil
 }
 
-// appendFormat fills %s, %d, %.Ns and %%. Verbs do not look at the type of the
-// argument: the texts are a table, and a wrong verb must not spoil a message.
+// appendFormat appends format with %s, %d, %.Ns and %% replaced. The argument of %d
+// may have any type, so that a wrong verb in errorTable does not spoil a message.
 func appendFormat(dst []byte, format string, args []any) []byte {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -129,7 +131,7 @@ func appendFormat(dst []byte, format string, args []any) []byte {
 }
 
 func appendArg(dst []byte, arg any, limit int) []byte {
-	start, shown := len(dst), limit+utf8.UTFMax // of a long text no more is copied than is shown
+	start, shown := len(dst), limit+utf8.UTFMax // of a long text, only the part that may be shown is copied
 	if limit < 0 {
 		shown = math.MaxInt
 	}

@@ -1,8 +1,8 @@
 package types
 
-// Numbers of the errors that a server sends. 1000-4999 are MySQL 8.0's own; 8xxx
-// and 9xxx follow TiDB, whose clients ignore them by number. errorTable below
-// holds their SQLSTATEs and texts.
+// Numbers of the errors that a server sends. 1000 to 4999 are MySQL's; 8xxx and
+// 9xxx are TiDB's, for errors of a distributed database that MySQL does not have.
+// errorTable below has their SQLSTATEs and texts.
 const (
 	ErNo                                                  uint16 = 1002
 	ErYes                                                 uint16 = 1003

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// Digits and exponents of MySQL's float output.
+// Properties of the text of MySQL's floating-point numbers.
 const (
-	floatDigits   = 6  // FLT_DIG: what a FLOAT column shows
-	maxFixedPoint = 15 // DBL_DIG: beyond this many digits before the point, exponents
+	floatDigits   = 6  // significant digits of a FLOAT (FLT_DIG)
+	maxFixedPoint = 15 // the most digits before the point without an exponent (DBL_DIG)
 )
 
-// AppendFloat prints a double as MySQL does: the shortest text that reads back
-// the same, 1e20 and 1.5e-16 style beyond 15 digits.
+// AppendFloat appends a double as MySQL does: the shortest text that is parsed to the same
+// double, with an exponent beyond 15 digits (1e20, 1.5e-16).
 func AppendFloat(dst []byte, f float64) []byte {
 	return appendFloatText(dst, f, -1, 64)
 }
 
-// AppendFloat32 prints a FLOAT with its six significant digits.
+// AppendFloat32 appends a FLOAT with six significant digits.
 func AppendFloat32(dst []byte, f float64) []byte {
 	return appendFloatText(dst, f, floatDigits-1, 64)
 }
@@ -41,8 +41,9 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 	return appendDigits(dst, digits, point)
 }
 
-// floatParts returns the digits of f, which is above 0, so that f is 0.digits * 10^point. prec is how many follow the first, -1 for as many
-// as tell f from other numbers. The digits are in buf.
+// floatParts returns the digits of f, which is above 0: it is 0.digits * 10^point. prec is
+// how many digits follow the first, -1 for as many as distinguish f from other numbers.
+// The digits are in the memory of buf.
 func floatParts(buf []byte, f float64, prec, bits int) (digits []byte, point int) {
 	s := strconv.AppendFloat(buf, f, 'e', prec, bits) // d.ddde±xx
 	digits = s[:0]
@@ -65,8 +66,9 @@ func floatParts(buf []byte, f float64, prec, bits int) (digits []byte, point int
 	return digits, exp + 1
 }
 
-// appendFloatWithin prints f in at most width characters, as MySQL stores numbers in columns of text: rounded to fewer digits, with an
-// exponent where that leaves more of them. cut says that even so it does not fit.
+// appendFloatWithin appends f in at most width characters, as MySQL stores numbers in
+// CHAR and VARCHAR columns (my_gcvt in its strings/dtoa.cc): rounded to fewer digits, and
+// with an exponent if there is room for more digits then. cut is true if it does not fit.
 func appendFloatWithin(dst []byte, f float64, width int) (out []byte, cut bool) {
 	start := len(dst)
 	if f < 0 {
@@ -83,7 +85,8 @@ func appendFloatWithin(dst []byte, f float64, width int) (out []byte, cut bool) 
 	}
 	n := len(digits)
 	fits := width >= max(n, point)+max(1-point, 0)+boolBit(point < n)
-	// 0.001 in four characters has no digit without an exponent, and one with it; in more there are as many without.
+	// Without an exponent, four characters have no room for a digit of 0.001, with one
+	// they have; with more characters there is no difference.
 	unscaled := fits || point <= width && (point >= -1 || point == -2 && width != 4)
 	if !unscaled || point <= -maxFixedPoint || point > maxFixedPoint {
 		return appendExponent(dst, f, digits, point-1, width)
@@ -105,7 +108,7 @@ func appendFloatWithin(dst []byte, f float64, width int) (out []byte, cut bool) 
 	return append(dst, text...), cut
 }
 
-// appendExponent is appendFloatWithin with an exponent.
+// appendExponent is appendFloatWithin for a number that is written with an exponent.
 func appendExponent(dst []byte, f float64, digits []byte, exp, width int) (out []byte, cut bool) {
 	room := width - len("e") - len(strconv.Itoa(exp))
 	if len(digits) > 1 {
@@ -127,7 +130,7 @@ func appendExponent(dst []byte, f float64, digits []byte, exp, width int) (out [
 
 func boolBit(b bool) int { return int(boolInt(b)) }
 
-// appendDigits prints 0.digits * 10^point.
+// appendDigits appends the number 0.digits * 10^point.
 func appendDigits(dst, digits []byte, point int) []byte {
 	switch {
 	case point > maxFixedPoint && len(digits) <= point || point <= -maxFixedPoint:
@@ -161,9 +164,9 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// ParseFloat reads the longest numeric prefix of s after leading white space.
-// used counts the bytes read, white space included; 0 when there is no number.
-// Overflow saturates at the largest double.
+// ParseFloat parses the longest prefix of s that is a number, after leading white space.
+// used is the length of both; 0 if there is no number. A number out of range becomes the
+// largest double of its sign.
 func ParseFloat(s []byte) (f float64, used int) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
@@ -212,10 +215,12 @@ func ParseFloat(s []byte) (f float64, used int) {
 	return f, end
 }
 
-// floatTextMax is how long a number is read as it is: a double is told by 767 digits, and by whether there is another behind them.
+// floatTextMax is the most bytes of a number that strconv parses as it is. No more than 767
+// significant digits, and whether there are others but zeros, decide about a double.
 const floatTextMax = 1 << 10
 
-// shortFloat returns a number that is a long text as a short one that reads as the same double: what parses numbers looks at each digit several times.
+// shortFloat returns a short text of the same double as the number s, which may be as long
+// as a packet: strconv reads each digit several times, and does not poll.
 func shortFloat(s []byte) []byte {
 	out := make([]byte, 0, floatTextMax)
 	if s[0] == '-' {
@@ -249,7 +254,7 @@ func shortFloat(s []byte) []byte {
 		exp--
 	}
 	if i < len(s) {
-		const exponentMax = 1 << 40 // beyond any text that there is room for
+		const exponentMax = 1 << 40 // more than the length of any text
 		given, neg := 0, false
 		for _, c := range s[i+1:] {
 			if !isDigit(c) {
@@ -266,8 +271,8 @@ func shortFloat(s []byte) []byte {
 	return strconv.AppendInt(append(out, 'e'), int64(exp), 10)
 }
 
-// ParseInt reads the longest integer prefix of s after leading white space.
-// overflow tells that it saturated; used is 0 when there is no digit.
+// ParseInt parses the longest prefix of s that is an integer, after leading white space.
+// If overflow is true, n is the bound; used is the length of both, 0 if there is no digit.
 func ParseInt(s []byte) (n int64, used int, overflow bool) {
 	u, neg, used, over := parseDigits(s)
 	switch {
@@ -281,7 +286,7 @@ func ParseInt(s []byte) (n int64, used int, overflow bool) {
 	return int64(u), used, false
 }
 
-// parseDigits reads white space, a sign and digits.
+// parseDigits parses white space, a sign and digits, see ParseInt; u is the magnitude.
 func parseDigits(s []byte) (u uint64, neg bool, used int, overflow bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {

@@ -6,20 +6,20 @@ import (
 	"math/bits"
 )
 
-// Odd constants with well spread bits, for multiplicative mixing.
+// Odd constants with about as many ones as zeros, for mix.
 const (
 	mixA = 0x9E3779B97F4A7C15
 	mixB = 0xD1B54A32D192ED03
 )
 
-// mix folds the 128-bit product of its arguments.
+// mix returns the xor of both halves of the 128-bit product of a and b, as wyhash does.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^mixA, b^mixB)
 	return hi ^ lo
 }
 
-// hashBytes hashes b. It is the same in every process, so that plans, spills
-// and tests are reproducible; it is no defence against chosen collisions.
+// hashBytes returns a hash of b. It is the same in every process, so that plans, spills
+// and tests are reproducible, and does not resist chosen collisions.
 func hashBytes(seed uint64, b []byte) uint64 {
 	h := seed ^ uint64(len(b))*mixA
 	for len(b) >= 8 {
@@ -33,7 +33,7 @@ func hashBytes(seed uint64, b []byte) uint64 {
 	return mix(h, tail)
 }
 
-// Seeds that keep NULL and the kinds apart where they never compare equal.
+// Seeds that make the hashes of values differ whose kinds are never equal.
 const (
 	hashNull    = 0x6E756C6C
 	hashNumber  = 0x6E756D62
@@ -43,10 +43,11 @@ const (
 	hashInstant = 0x696E7374
 )
 
-// Hash64 hashes v so that values which Compare finds equal hash alike: integers,
-// decimals of any scale and enums by number; strings under coll; dates and
-// datetimes together; JSON by its order. Floats hash apart from exact numbers: callers bring the
-// two sides of a join or a union to one type first.
+// Hash64 returns a hash of v that is the same for values that Compare finds equal:
+// integers and decimals of any scale by their number; strings, ENUM and SET by their
+// text under coll; dates and datetimes alike; JSON by its key. Only doubles have other
+// hashes than equal integers and decimals: callers convert both sides of a join or
+// union to one type first.
 func Hash64(seed uint64, v Value, coll CollationID) uint64 {
 	switch v.K {
 	case KindNull:
@@ -76,8 +77,8 @@ func Hash64(seed uint64, v Value, coll CollationID) uint64 {
 	return hashJSON(seed, v.B)
 }
 
-// hashDecimal drops trailing zeros, so that 1.50 and 1.5 and the integer 3 and
-// 3.0 hash alike.
+// hashDecimal removes trailing zeros of the fraction, so that 1.50 has the hash of 1.5,
+// and 3.0 that of the integer 3.
 func hashDecimal(seed uint64, v *Value) uint64 {
 	d := *v
 	for d.Scale > 0 && d.B == nil && d.N%10 == 0 {

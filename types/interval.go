@@ -38,7 +38,7 @@ var unitNames = [numUnits]string{"MICROSECOND", "SECOND", "MINUTE", "HOUR", "DAY
 // String returns the unit's name in SQL.
 func (u IntervalUnit) String() string { return unitNames[u] }
 
-// ParseIntervalUnit finds a unit by name; SQL_TSI_ prefixes are understood.
+// ParseIntervalUnit finds a unit by name, in any case and with SQL_TSI_ before it or not.
 func ParseIntervalUnit(name string) (IntervalUnit, bool) {
 	n := strings.TrimPrefix(strings.ToUpper(name), "SQL_TSI_")
 	for u, s := range unitNames {
@@ -49,8 +49,8 @@ func ParseIntervalUnit(name string) (IntervalUnit, bool) {
 	return 0, false
 }
 
-// HasTime reports whether the unit reaches below a day: adding it to a DATE
-// gives a DATETIME.
+// HasTime reports whether the unit has a part shorter than a day, so that a DATE plus such
+// an interval is a DATETIME.
 func (u IntervalUnit) HasTime() bool {
 	switch u {
 	case UnitDay, UnitWeek, UnitMonth, UnitQuarter, UnitYear, UnitYearMonth:
@@ -71,22 +71,22 @@ func (u IntervalUnit) HasMicros() bool {
 // Composite reports whether the unit has several fields, as DAY_HOUR has.
 func (u IntervalUnit) Composite() bool { return composites[u] != nil }
 
-// Interval is an amount of time: months are added by the calendar.
+// Interval is an amount of time: calendar months and microseconds.
 type Interval struct {
 	Months int64
 	Micros int64
 }
 
-// Neg returns the opposite.
+// Neg returns the negative interval.
 func (iv Interval) Neg() Interval { return Interval{-iv.Months, -iv.Micros} }
 
-// unitMicros are the simple units that are fixed lengths of time.
+// unitMicros are the lengths of the simple units up to UnitWeek.
 var unitMicros = [...]int64{1, microsPerSecond, microsPerMinute, microsPerHour, microsPerDay, 7 * microsPerDay}
 
-// unitMonths are the simple units of the calendar, from UnitMonth.
+// unitMonths are the months of the simple units from UnitMonth on.
 var unitMonths = [...]int64{1, 3, 12}
 
-// composites gives, per composite unit, the lengths of its fields from the left.
+// composites has the lengths of the fields of composite units, in microseconds or months.
 var composites = map[IntervalUnit][]int64{
 	UnitSecondMicrosecond: {microsPerSecond, 1},
 	UnitMinuteMicrosecond: {microsPerMinute, microsPerSecond, 1},
@@ -101,15 +101,16 @@ var composites = map[IntervalUnit][]int64{
 	UnitYearMonth:         {12, 1},
 }
 
-// maxIntervalUnits bounds amounts so that products stay within 64 bits; what
-// is beyond leaves the calendar anyway.
+// maxIntervalUnits is the largest number of months, so that products fit 64 bits. A sum with
+// a larger one would be outside of the calendar anyway.
 const maxIntervalUnits = 1 << 40
 
-// compositeMax bounds what each field of a composite unit adds up to, so that the sum of five stays within 64 bits: 36 thousand years.
+// compositeMax is the largest amount of each field of a composite unit, in microseconds or months, so that the sum of five fits 64 bits. It is
+// 36 thousand years.
 const compositeMax = 1 << 60
 
-// ParseInterval reads the amount of INTERVAL v unit. Composite units read text
-// such as '1 10:20'; ok is false when the amount is out of all bounds.
+// ParseInterval returns INTERVAL v unit. For a composite unit, v is a text such as
+// '1 10:20'. ok is false if the amount is too large.
 func ParseInterval(ctx *Context, v *Value, unit IntervalUnit) (iv Interval, ok bool) {
 	if fields := composites[unit]; fields != nil {
 		p := scratch.Get().(*[]byte)
@@ -134,7 +135,7 @@ func ParseInterval(ctx *Context, v *Value, unit IntervalUnit) (iv Interval, ok b
 	return Interval{Micros: n * unitMicros[unit]}, true
 }
 
-// secondsInterval keeps the fraction of INTERVAL 1.5 SECOND.
+// secondsInterval is ParseInterval for SECOND, whose amount may have a fraction.
 func secondsInterval(ctx *Context, v *Value) (iv Interval, ok bool) {
 	d := ToDecimal(ctx, v)
 	if d.B != nil {
@@ -144,9 +145,9 @@ func secondsInterval(ctx *Context, v *Value) (iv Interval, ok bool) {
 	return Interval{Micros: d.N}, d.B == nil
 }
 
-// parseComposite reads up to len(fields) numbers separated by anything. Fewer
-// numbers fill the fields from the right; more are no interval; the last one
-// of a unit with microseconds is a decimal fraction.
+// parseComposite parses up to len(fields) numbers, separated by any characters. Fewer
+// numbers are the fields from the right; with more, ok is false. The last number of a unit
+// with microseconds is a decimal fraction.
 func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, ok bool) {
 	var nums [5]uint64
 	i, n := 0, 0
@@ -171,7 +172,7 @@ func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, o
 	}
 	if unit.HasMicros() && n > 0 {
 		for ; lastDigits < MaxFsp; lastDigits++ {
-			nums[n-1] *= 10 // of at most five digits
+			nums[n-1] *= 10 // it has at most five digits, so this does not overflow
 		}
 	}
 	for ; i < len(s); i++ {
@@ -196,9 +197,9 @@ func parseComposite(s []byte, fields []int64, unit IntervalUnit) (iv Interval, o
 	return Interval{Micros: total}, true
 }
 
-// AddInterval adds to a packed datetime: months first, the day cut to the length
-// of the month. ok is false outside the years 0..9999 and for zero dates, where
-// SQL has NULL.
+// AddInterval adds iv to a packed datetime: first months, where the day is at most the last
+// of the month, then microseconds. ok is false outside the years 0 to 9999 and for zero
+// dates; the result in SQL is NULL then.
 func AddInterval(packed int64, iv Interval) (out int64, ok bool) {
 	if iv.Months != 0 {
 		d := UnpackDatetime(packed)
@@ -220,7 +221,8 @@ func AddInterval(packed int64, iv Interval) (out int64, ok bool) {
 	return PackedFromMicros(MicrosOf(packed) + iv.Micros)
 }
 
-// DiffUnits returns TIMESTAMPDIFF(unit, a, b): whole units from a to b.
+// DiffUnits returns TIMESTAMPDIFF(unit, a, b), the number of whole units from a to b, for a
+// simple unit and packed datetimes.
 func DiffUnits(unit IntervalUnit, a, b int64) int64 {
 	if unit < UnitMonth {
 		return (MicrosOf(b) - MicrosOf(a)) / unitMicros[unit]
@@ -240,7 +242,7 @@ func DiffUnits(unit IntervalUnit, a, b int64) int64 {
 	return months / unitMonths[unit-UnitMonth]
 }
 
-// Extract returns EXTRACT(unit FROM v) of a datetime in parts.
+// Extract returns EXTRACT(unit FROM d).
 func Extract(unit IntervalUnit, d DateTime) int64 {
 	h, m, s, us := int64(d.Hour), int64(d.Minute), int64(d.Second), int64(d.Micro)
 	day := int64(d.Day)
@@ -288,8 +290,8 @@ func Extract(unit IntervalUnit, d DateTime) int64 {
 	return us
 }
 
-// ExtractTime is Extract for a TIME: hours beyond 23 stay hours in units that
-// start with the hour, and the sign is kept.
+// ExtractTime is Extract for a TIME of us microseconds. Hours can be more than 23, days are
+// 0, and the result has the sign of the TIME.
 func ExtractTime(unit IntervalUnit, us int64) int64 {
 	neg := us < 0
 	if neg {

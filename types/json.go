@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// JSON documents are kept as normalised text: keys in MySQL's order (shorter
-// first, then by bytes), the last of duplicate keys, ", " and ": " between
-// members, numbers as MySQL prints them. The text is what clients receive, but
-// for the marks of scalars that JSON has none of (jsonmark.go), so reading a
-// document costs nothing; the price is a scan per JSON function.
-// The JSON package of vitess was not used: it orders keys by bytes alone and
-// gives neither MySQL's error texts nor positions.
+// JSON documents are stored as normalised text: keys in MySQL's order (shorter ones
+// first, then by bytes), the last of duplicate keys, ", " and ": " between members,
+// numbers as MySQL writes them. The text is what clients receive, except for the marks of
+// scalars of MySQL's other types (jsonmark.go), so that sending a document costs nothing.
+// JSON functions have to parse it instead.
+//
+// The JSON package of vitess is not used: it orders keys by bytes alone, and has neither
+// MySQL's error texts nor positions.
 
-// MaxJSONDepth is the deepest nesting of a document.
+// MaxJSONDepth is the deepest nesting of a document. A scalar has depth 1.
 const MaxJSONDepth = 100
 
 type jsonKind uint8
@@ -35,27 +36,27 @@ const (
 	jsonOpaque
 )
 
-// jsonPollValues is how many values are read between two looks at the interrupt.
+// jsonPollValues is how many values are parsed between two polls of the interrupt.
 const jsonPollValues = 1 << 12
 
-// jsonParser reads one document and writes it in the normalised form as it goes, so that it takes the memory of that text and no tree.
-// Its messages are those MySQL gives.
+// jsonParser parses a document and writes its normalised text at the same time, without a
+// tree. Its messages are MySQL's.
 type jsonParser struct {
 	ctx    *Context
 	s      []byte
 	i      int
-	fail   string // what is wrong with the document
-	err    error  // the statement has to end
+	fail   string // the syntax error
+	err    error  // why the statement has to end
 	out    []byte
-	check  bool   // nothing is written
-	buf    []byte // the string read last, if it holds escapes
-	last   [][]byte
-	values int
+	check  bool     // nothing is written
+	buf    []byte   // memory of the last string with escapes
+	last   [][]byte // the last key of the open object at each depth
+	values int      // number of values so far
 }
 
-// ParseJSON normalises a document in utf8mb4. message is "" when it is well
-// formed, else MySQL's reason, with the byte position. err is the statement's
-// end, by ctx, which may be nil.
+// ParseJSON parses a document in utf8mb4 and returns its normalised text. If it is not
+// well formed, message is MySQL's description and pos the byte position. err is that of
+// ctx.Poll or ctx.Grow, or 3157 if the document is nested too deep. ctx may be nil.
 func ParseJSON(ctx *Context, s []byte) (out []byte, message string, pos int, err error) {
 	if err := ctx.fits(2 * len(s)); err != nil {
 		return nil, "", 0, err
@@ -68,7 +69,7 @@ func ParseJSON(ctx *Context, s []byte) (out []byte, message string, pos int, err
 	return p.out, p.fail, p.i, p.err
 }
 
-// ValidJSON reports whether s is a well-formed document. One that is nested too deep is an error.
+// ValidJSON reports whether s is a well-formed document. Its errors are those of ParseJSON.
 func ValidJSON(ctx *Context, s []byte) (bool, error) {
 	p := jsonParser{ctx: ctx, s: s, check: true}
 	p.document()
@@ -96,7 +97,7 @@ func (p *jsonParser) write(text string) {
 	}
 }
 
-// stopped reports whether reading has ended early.
+// stopped reports whether there was a syntax error, or the statement has to end.
 func (p *jsonParser) stopped() bool { return p.fail != "" || p.err != nil }
 
 func (p *jsonParser) space() {
@@ -228,7 +229,7 @@ func (p *jsonParser) object(depth int) {
 	}
 }
 
-// member reads a key and the colon behind it.
+// member parses a key and the colon behind it.
 func (p *jsonParser) member() []byte {
 	if p.space(); p.peek() != '"' {
 		p.fail = "Missing a name for object member."
@@ -246,7 +247,8 @@ func (p *jsonParser) member() []byte {
 	return key
 }
 
-// follows reports whether key comes behind the one before it in the object of a level, and remembers it.
+// follows reports whether key is greater than the key before it in the object at this depth,
+// and stores it in last.
 func (p *jsonParser) follows(depth int, key []byte, first bool) bool {
 	if p.check {
 		return true
@@ -267,13 +269,13 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// jsonMember is where a member of the object stands that is being sorted.
+// jsonMember is the position of a member in the text of the object that is being sorted.
 type jsonMember struct{ key, keyEnd, end uint32 }
 
 const jsonMemberBytes = 12
 
-// sortMembers brings the members of the object that was written last, from start on, into MySQL's order; of duplicate keys the last one
-// wins. Documents that we wrote are in order already, and cost nothing.
+// sortMembers sorts the members of the object in out[start:] by MySQL's order and removes
+// all but the last of duplicate keys. It is not called for documents that are in order.
 func (p *jsonParser) sortMembers(start, members int) {
 	body := p.out[start:]
 	if p.err = p.ctx.fits(members*jsonMemberBytes + len(body)); p.err != nil {
@@ -296,7 +298,7 @@ func (p *jsonParser) sortMembers(start, members int) {
 			p.err = p.ctx.poll()
 		}
 		if p.err != nil {
-			return 0 // a sort can't be left; once it is over with, all are equal
+			return 0 // a sort cannot be aborted, but ends soon once all elements compare equal
 		}
 		return compareKeys(key(&a), key(&b))
 	})
@@ -375,7 +377,7 @@ func (p *jsonParser) digits() bool {
 	return p.i > start
 }
 
-// text reads a quoted string. It is valid until the next one is read.
+// text parses a quoted string and returns its characters, which are valid until the next call.
 func (p *jsonParser) text() []byte {
 	p.i++
 	start := p.i
@@ -463,7 +465,8 @@ func (p *jsonParser) hex4() (rune, bool) {
 	return rune(n), true
 }
 
-// appendJSONNumber prints a number; whole doubles keep a ".0" that says so.
+// appendJSONNumber appends a number. A whole double ends with ".0", by which it is
+// distinguished from an integer.
 func appendJSONNumber(dst []byte, v *Value) []byte {
 	start := len(dst)
 	dst = appendTextIn(dst, v, nil)
@@ -473,7 +476,7 @@ func appendJSONNumber(dst []byte, v *Value) []byte {
 	return dst
 }
 
-// JSONStringLen returns how many bytes AppendJSONString makes of s.
+// JSONStringLen returns how many bytes AppendJSONString appends for s.
 func JSONStringLen(s []byte) int {
 	n := len(s) + 2
 	for _, c := range s {

@@ -40,7 +40,8 @@ func (n *jsonNode) compare(o *jsonNode) int {
 	return 0
 }
 
-// compareJSONMembers orders arrays by their elements and then by their length, and objects of the same length by keys and values.
+// compareJSONMembers orders arrays by their elements and then by their length, and objects with the same number of members by
+// keys and values.
 func compareJSONMembers(a, b []byte) int {
 	x, y := NewJSONIter(a), NewJSONIter(b)
 	for {
@@ -60,17 +61,18 @@ func compareJSONMembers(a, b []byte) int {
 	}
 }
 
-// appendJSONKey appends bytes that order as compareJSON does and are equal where it says so. Each value begins with its kind, above 0,
-// which ends an array.
+// appendJSONKey appends bytes that have the order of compareJSON. Each value begins with its kind, plus one; 0 ends an array or
+// object.
 func appendJSONKey(dst, text []byte) []byte {
 	var k jsonKeyer
 	return k.append(dst, text)
 }
 
-// jsonKeyer makes the key of a document that may be as long as a packet, and stops where poll, which may be nil, fails.
+// jsonKeyer makes the key of a document, which may be as long as a packet. It calls poll, which may be nil, and stops when that
+// returns an error.
 type jsonKeyer struct {
 	poll func() error
-	read int // bytes since the last poll; those of nested values once for each level, as they are read
+	read int // bytes since the last poll, counted again for each level of nesting, because each level scans them
 	err  error
 }
 
@@ -118,7 +120,7 @@ func (k *jsonKeyer) append(dst, text []byte) []byte {
 	return dst
 }
 
-// hashJSON hashes documents that are equal alike: those of one key.
+// hashJSON returns a hash of a document's key, which is the same for equal documents.
 func hashJSON(seed uint64, text []byte) uint64 {
 	p := scratch.Get().(*[]byte)
 	key := appendJSONKey((*p)[:0], text)
@@ -127,21 +129,21 @@ func hashJSON(seed uint64, text []byte) uint64 {
 	return h
 }
 
-// compareJSONWith compares a document with an SQL value: the value is taken as
-// the JSON scalar of its type.
+// compareJSONWith compares a document with an SQL value, which is converted to the JSON scalar
+// of its type.
 func compareJSONWith(ctx *Context, a, b *Value) int {
 	x, y := jsonOf(ctx, a), jsonOf(ctx, b)
 	return x.compare(&y)
 }
 
-// jsonOf returns v as a JSON scalar, or the document it is. A TIMESTAMP is the time that it is in the session's zone.
+// jsonOf returns v as a JSON scalar, or the document that it is. A TIMESTAMP is converted to the session's zone.
 func jsonOf(ctx *Context, v *Value) jsonNode {
 	switch v.K {
 	case KindNull:
 		return jsonNode{}
 	case KindJSON:
 		return viewJSON(v.B)
-	case KindFloat: // of a FLOAT all digits of the double that it is
+	case KindFloat: // without SinglePrecision: a FLOAT has all digits of the double
 		return jsonNode{kind: jsonNumber, num: Float(v.Float64())}
 	case KindInt, KindUint, KindDecimal:
 		return jsonNode{kind: jsonNumber, num: *v}
@@ -162,7 +164,7 @@ func jsonOf(ctx *Context, v *Value) jsonNode {
 	return jsonNode{kind: jsonString, str: jsonText(v)}
 }
 
-// jsonText returns the text of v in utf8mb4; it may be v's own bytes.
+// jsonText returns the text of v in utf8mb4. It may be v.B.
 func jsonText(v *Value) []byte {
 	from, to := v.Coll.Charset(), DefaultCollation.Charset()
 	if sameBytes(v.B, from, to) {
@@ -172,8 +174,8 @@ func jsonText(v *Value) []byte {
 	return b
 }
 
-// JSONText returns the text of a string in utf8mb4, for the functions that read
-// or build documents; it may be v's own bytes. ok is false for binary strings.
+// JSONText returns the text of a string in utf8mb4, for functions that parse or build
+// documents. It may be v.B. ok is false for binary strings.
 func JSONText(v *Value) (b []byte, ok bool) {
 	if v.Coll.Charset().class == csBinary {
 		return nil, false

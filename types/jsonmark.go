@@ -2,16 +2,16 @@ package types
 
 import "bytes"
 
-// MySQL's JSON has scalars that are no JSON: dates and times, decimals, unsigned integers and opaque values. Documents are kept as text, in
-// which such a scalar has a mark before it: jsonMark, which stands nowhere else in a document, since strings have their control characters
-// escaped, and a letter for its type. Behind the mark stands what clients receive, so to show a document is to leave out its marks, and a
-// document of plain values is shown as it is kept. A text that is parsed has no marks: from a client a date is a string.
+// MySQL's JSON has scalars of types that JSON does not have: dates and times, decimals, unsigned integers and opaque values. In the stored text
+// such a scalar has a mark before it: the byte jsonMark, which is nowhere else in a document because control characters in strings are escaped,
+// and a letter for its type. After the mark there is the text that clients receive. So clients receive a document without its marks, and a
+// document without such scalars as it is stored. A text that is parsed has no marks: a date in it is a string.
 const jsonMark = 0x01
 
-// jsonMarkBytes is how long a mark is.
+// jsonMarkBytes is the length of a mark.
 const jsonMarkBytes = 2
 
-// The letters of marks; the table in doc.go says what follows them.
+// The letters of marks; see the table in doc.go.
 const (
 	markUnsigned  = 'u'
 	markDecimal   = 'n'
@@ -22,10 +22,10 @@ const (
 	markOpaque    = 'o'
 )
 
-// JSONMarked reports whether a normalised document holds a scalar that JSON has none of.
+// JSONMarked reports whether a normalised document has marks.
 func JSONMarked(text []byte) bool { return bytes.IndexByte(text, jsonMark) >= 0 }
 
-// ShownJSON returns the text of a document that clients receive, which is the document itself if it holds plain values only.
+// ShownJSON returns a document as clients receive it, without marks. It is text itself if that has none.
 func ShownJSON(text []byte) []byte {
 	if !JSONMarked(text) {
 		return text
@@ -33,7 +33,7 @@ func ShownJSON(text []byte) []byte {
 	return AppendShownJSON(make([]byte, 0, len(text)), text)
 }
 
-// AppendShownJSON appends the text of a document that clients receive.
+// AppendShownJSON appends a document as clients receive it, without marks.
 func AppendShownJSON(dst, text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, jsonMark)
@@ -44,7 +44,7 @@ func AppendShownJSON(dst, text []byte) []byte {
 	}
 }
 
-// JSONBare returns a value of a document without its mark.
+// JSONBare returns a value of a document without the mark before it.
 func JSONBare(text []byte) []byte {
 	if len(text) >= jsonMarkBytes && text[0] == jsonMark {
 		return text[jsonMarkBytes:]
@@ -58,8 +58,8 @@ func JSONOpaque(text []byte) (b []byte, ok bool) {
 	return n.str, n.kind == jsonOpaque
 }
 
-// JSONScalarText returns a scalar of a document as a text: a string, date or opaque value without its quotation marks. Of a container it is
-// the text that is shown.
+// JSONScalarText returns a scalar of a document as a text: a string, date or opaque value without quotation marks. Of a container it
+// returns the text as clients receive it.
 func JSONScalarText(text []byte) []byte {
 	if bare := JSONBare(text); len(bare) > 0 && bare[0] == '"' {
 		return UnquoteJSON(bare)
@@ -67,7 +67,7 @@ func JSONScalarText(text []byte) []byte {
 	return ShownJSON(text)
 }
 
-// viewMarked looks at a scalar behind a mark.
+// viewMarked returns the scalar text, which had the mark before it.
 func viewMarked(mark byte, text []byte) (n jsonNode) {
 	ok := true
 	switch mark {
@@ -99,12 +99,12 @@ func viewMarked(mark byte, text []byte) (n jsonNode) {
 	return n
 }
 
-// mark returns the letter of a scalar's mark, 0 for one that JSON has.
+// mark returns the letter of a scalar's mark, 0 if it has none.
 func (n *jsonNode) mark() byte {
 	switch {
 	case n.kind == jsonNumber && n.num.K == KindDecimal:
 		return markDecimal
-	case n.kind == jsonNumber && n.num.K == KindUint && n.num.N >= 0: // larger ones can't be anything else
+	case n.kind == jsonNumber && n.num.K == KindUint && n.num.N >= 0: // larger integers are unsigned without a mark
 		return markUnsigned
 	case n.kind == jsonDate:
 		return markDate
@@ -120,7 +120,7 @@ func (n *jsonNode) mark() byte {
 	return 0
 }
 
-// JSONTypeName is JSON_TYPE.
+// JSONTypeName returns the result of JSON_TYPE.
 func JSONTypeName(text []byte) string {
 	n := viewJSON(text)
 	switch n.kind {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Numbers of documents compare by the decimal numbers that they are shown as, whatever their types: the double 0.1 equals the decimal 0.1, and
-// 2^60, shown as 1.152921504606847e18, is above the integer 1152921504606846976.
+// Numbers in documents are compared by the decimal numbers of their texts, whatever their types: the double 0.1 equals the decimal 0.1, and the
+// double 2^60, whose text is 1.152921504606847e18, is greater than the integer 1152921504606846976.
 
 // compareJSONNumbers orders two numbers.
 func compareJSONNumbers(a, b *Value) int {
@@ -27,12 +27,12 @@ const (
 	numberKeyNegative = 0x7F
 	numberKeyZero     = 0x80
 	numberKeyPositive = 0x81
-	// numberKeyPoint is the exponent of 0.1 to below 1.
+	// numberKeyPoint is added to exponents; that of numbers from 0.1 to below 1 is 0.
 	numberKeyPoint = 1 << 15
 )
 
-// appendJSONNumberKey appends what orders as the number: its sign, its exponent in two bytes, its digits without zeros at the ends, two to a
-// byte, and 0. All but the sign of a negative number is inverted.
+// appendJSONNumberKey appends bytes that have the order of numbers: the sign, the exponent in two bytes, the digits without leading and trailing
+// zeros, two in a byte, and 0. All bytes but the sign of a negative number are inverted.
 func appendJSONNumberKey(dst []byte, v *Value) []byte {
 	var room [32]byte
 	text := room[:0]
@@ -42,7 +42,7 @@ func appendJSONNumberKey(dst []byte, v *Value) []byte {
 	default:
 		text = appendTextIn(text, v, nil)
 	}
-	negative := len(text) > 0 && text[0] == '-' // damaged bytes may be no number
+	negative := len(text) > 0 && text[0] == '-' // it is empty if the stored bytes are corrupt
 	if negative {
 		text = text[1:]
 	}
@@ -82,8 +82,8 @@ func appendJSONNumberKey(dst []byte, v *Value) []byte {
 	return dst
 }
 
-// jsonNumberOf returns the number that a document is in a context of numbers, and of a text what read makes of it. What is no number is 0, with
-// a warning that names the type wanted.
+// jsonNumberOf returns a document as a number; a string is parsed by read. A value that is no number is 0, or what read returns, with warning
+// 3156, which names the wanted type what.
 func jsonNumberOf(ctx *Context, v *Value, what string, read func(text []byte) (n Value, rest []byte)) Value {
 	n, rest := Int(0), []byte(nil)
 	switch doc := viewJSON(v.B); doc.kind {
@@ -117,7 +117,7 @@ func jsonToDecimal(ctx *Context, v *Value) Value {
 	return ToDecimal(nil, &n)
 }
 
-// jsonToInteger returns the number as an integer is made of it: an integer, or what is rounded to one.
+// jsonToInteger returns a document as a number that the caller converts to an integer; a string is parsed as an integer.
 func jsonToInteger(ctx *Context, v *Value) Value {
 	return jsonNumberOf(ctx, v, "INTEGER", func(text []byte) (Value, []byte) {
 		u, negative, used, _ := parseDigits(text)

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// A binary string or a BIT that becomes JSON is opaque, and is shown as a JSON string that holds the number of its column type and its bytes,
-// "base64:type15:YWI=". A mark tells it from a string of that text.
+// A binary string or BIT that is converted to JSON is an opaque value. Its text is a JSON string with the number of its column type and its
+// bytes, "base64:type15:YWI=". By its mark it is distinguished from a string of that text.
 
-// The protocol's numbers of column types, as opaque values show them.
+// The numbers of column types in opaque values, which are those of the client protocol.
 const (
 	opaqueVarbinary  = 15
 	opaqueBit        = 16
@@ -26,14 +26,14 @@ const (
 
 const (
 	opaquePrefix = "base64:type"
-	// opaqueLine is how many bytes stand in a line of base64, as MySQL's encoder has it, and opaqueLineEnd the line's end as a JSON string writes it.
+	// opaqueLine is how many bytes are in a line of base64, as in MySQL, and opaqueLineEnd the end of a line in a JSON string.
 	opaqueLine    = 57
 	opaqueLineEnd = `\n`
-	// opaqueAny is the type of an SQL value that is compared with an opaque one: nothing but its bytes counts.
+	// opaqueAny is the type of an SQL value that is compared with an opaque value: it is equal to all types.
 	opaqueAny = 0
 )
 
-// opaqueCode is the number that an opaque value of type t shows.
+// opaqueCode returns the number in an opaque value from a column of type t.
 func opaqueCode(t *Type) int {
 	switch t.ID {
 	case TypeBinary:
@@ -50,7 +50,7 @@ func opaqueCode(t *Type) int {
 	return opaqueVarbinary
 }
 
-// opaqueName is what JSON_TYPE says of an opaque value.
+// opaqueName returns the result of JSON_TYPE for an opaque value.
 func opaqueName(code int) string {
 	switch code {
 	case opaqueVarbinary, opaqueTinyBlob, opaqueMediumBlob, opaqueLongBlob, opaqueBlob, opaqueString, opaqueBinary:
@@ -63,7 +63,7 @@ func opaqueName(code int) string {
 	return "OPAQUE"
 }
 
-// parseOpaque reads the text of a JSON string as an opaque value.
+// parseOpaque parses the characters of a JSON string as an opaque value.
 func parseOpaque(s []byte) (code int, b []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(s, []byte(opaquePrefix))
 	if !ok {
@@ -81,7 +81,7 @@ func parseOpaque(s []byte) (code int, b []byte, ok bool) {
 	return int(n), b, err == nil
 }
 
-// appendOpaque appends the text of an opaque value as it stands between quotation marks.
+// appendOpaque appends the text of an opaque value without quotation marks.
 func appendOpaque(dst []byte, code int, b []byte) []byte {
 	dst = append(dst, opaquePrefix...)
 	dst = append(strconv.AppendInt(dst, int64(code), 10), ':')
@@ -92,7 +92,7 @@ func appendOpaque(dst []byte, code int, b []byte) []byte {
 	return base64.StdEncoding.AppendEncode(dst, b)
 }
 
-// opaqueBits are the bytes of a BIT of type t.
+// opaqueBits returns the bytes of a BIT of type t.
 func opaqueBits(v *Value, t *Type) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(v.N))
 	return b[8-min(max((int(t.Length)+7)/8, 1), 8):]
@@ -109,7 +109,7 @@ func (n *jsonNode) compareOpaque(o *jsonNode) int {
 	return bytes.Compare(n.str, o.str)
 }
 
-// JSONFrom returns v, of type t, as a JSON value, as CAST(v AS JSON) does for anything but text, and as JSON_ARRAY(v) does for text.
+// JSONFrom returns v, of type t, as a JSON scalar, or as the document that it is. A text becomes a JSON string and is not parsed.
 func JSONFrom(ctx *Context, v *Value, t *Type) Value {
 	n := jsonOf(ctx, v)
 	switch {
@@ -120,7 +120,7 @@ func JSONFrom(ctx *Context, v *Value, t *Type) Value {
 		n.code = opaqueCode(t)
 	case v.K == KindInt && (t.Unsigned && t.IsInteger() || t.ID == TypeYear):
 		n.num.K = KindUint
-	case v.K == KindDecimal && t.ID == TypeDecimal && int(v.Scale) > int(t.Scale): // the digits that a quotient keeps are not shown
+	case v.K == KindDecimal && t.ID == TypeDecimal && int(v.Scale) > int(t.Scale): // a quotient with more digits than its type
 		n.num = DecRound(*v, int(t.Scale))
 	}
 	return JSON(n.append(nil))

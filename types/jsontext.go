@@ -2,14 +2,14 @@ package types
 
 import "bytes"
 
-// JSONIter goes through the members of an object or the elements of an array in normalised text, without a tree. It finds the end of each by
-// reading it, in time linear in the text.
+// JSONIter iterates over the members of an object or the elements of an array in normalised text, without a tree. All calls together take time
+// linear in the length of the text.
 type JSONIter struct {
 	s      []byte
 	object bool
 }
 
-// NewJSONIter starts at the first member of a document; one that is no container has none.
+// NewJSONIter returns an iterator over text, which it borrows. A scalar has no elements.
 func NewJSONIter(text []byte) JSONIter {
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return JSONIter{}
@@ -17,7 +17,7 @@ func NewJSONIter(text []byte) JSONIter {
 	return JSONIter{s: text[1:], object: text[0] == '{'}
 }
 
-// Next returns the next value with its key, as it stands in the text; an element has none.
+// Next returns the next value and its key, both as they are in the text; the key of an element is nil. ok is false at the end.
 func (it *JSONIter) Next() (key, value []byte, ok bool) {
 	s := skipJSONBlank(it.s)
 	if len(s) == 0 || s[0] == '}' || s[0] == ']' {
@@ -37,7 +37,7 @@ func (it *JSONIter) Next() (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// JSONLength is JSON_LENGTH of normalised text: scalars count 1.
+// JSONLength returns the result of JSON_LENGTH for normalised text: 1 for scalars.
 func JSONLength(text []byte) int {
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return 1
@@ -108,7 +108,7 @@ func JSONValueLen(s []byte) int {
 	return len(s)
 }
 
-// UnquoteJSON undoes the quoting of a string in a document; without escapes it is s's own bytes.
+// UnquoteJSON returns the characters of the quoted string s. Without escapes they are a part of s.
 func UnquoteJSON(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s[min(1, len(s)):max(len(s)-1, min(1, len(s)))]
@@ -117,7 +117,7 @@ func UnquoteJSON(s []byte) []byte {
 	return bytes.Clone(p.text())
 }
 
-// JSONDepth is JSON_DEPTH of normalised text.
+// JSONDepth returns the result of JSON_DEPTH for normalised text.
 func JSONDepth(s []byte) int {
 	deepest, level := 0, 0
 	for i := 0; i < len(s); i++ {
@@ -138,19 +138,19 @@ func JSONDepth(s []byte) int {
 	return deepest
 }
 
-// jsonNode is a value that was looked at: a scalar with what it is, a container with its text.
+// jsonNode is a parsed scalar, or a container as text.
 type jsonNode struct {
 	kind      jsonKind
-	truth     bool
-	timestamp bool   // of a date with a time: it was a TIMESTAMP
-	num       Value  // a number, date or time; those with a time have six digits of fraction
-	str       []byte // of a string; the bytes of an opaque value
+	truth     bool   // of jsonBool
+	timestamp bool   // of jsonDatetime: it is a TIMESTAMP
+	num       Value  // a number, date or time; those with a time have six fraction digits
+	str       []byte // the characters of a string, or the bytes of an opaque value
 	code      int    // the type of an opaque value
-	bits      bool   // an SQL value that is a BIT: how many zeros are before it is unknown
+	bits      bool   // it is a BIT whose length is not known, so leading zero bytes do not matter
 	text      []byte // of a container
 }
 
-// viewJSON looks at a normalised document.
+// viewJSON returns a value of a document, given as normalised text, which it may share. For corrupt text it returns null.
 func viewJSON(text []byte) (n jsonNode) {
 	if len(text) == 0 {
 		return n
@@ -173,7 +173,7 @@ func viewJSON(text []byte) (n jsonNode) {
 	return n
 }
 
-// append writes the normalised text.
+// append appends the normalised text of n.
 func (n *jsonNode) append(dst []byte) []byte {
 	if mark := n.mark(); mark != 0 {
 		dst = append(dst, jsonMark, mark)
@@ -198,8 +198,8 @@ func (n *jsonNode) append(dst []byte) []byte {
 	return append(dst, n.text...)
 }
 
-// JSONScalar returns what a scalar of a document is as an SQL value: NULL, an integer for a truth value, a number, a date or time, or a text.
-// ok is false for a container.
+// JSONScalar returns a scalar of a document as an SQL value: NULL for null, 1 or 0 for true or false, a number, a date or time, or a text. ok is
+// false for a container.
 func JSONScalar(text []byte) (v Value, ok bool) {
 	switch n := viewJSON(text); n.kind {
 	case jsonNull:

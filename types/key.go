@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Marks within keys of strings. doc.go has the tables.
+// Bytes with a meaning in keys; see the tables in doc.go.
 const (
 	keyGuard    = 0x01 // precedes a string whose first byte would be 0x00 or 0x01
 	keyFloat    = 0x01 // precedes the eight bytes of a float
@@ -18,11 +18,11 @@ const (
 	floatKeyLen = 1 + 8
 )
 
-// AppendKey appends the order-preserving form of v, a value of t's kind at t's
-// scale (as Convert returns it) or NULL. NULL orders first; desc inverts every
-// byte. prefixChars > 0 takes that many leading characters of a string.
-// bytes.Compare of two keys has the sign of Compare of the values. It
-// allocates only when dst must grow or the collation needs the library.
+// AppendKey appends the key of v (see the package documentation), which is NULL or has
+// t's kind and scale, as a result of Convert. bytes.Compare of two keys has the sign of
+// Compare of the values. NULL is the smallest; desc inverts every byte. If prefixChars is
+// above 0, only so many leading characters of a string are used. It allocates only if
+// dst has to grow, or the collation needs the library.
 func AppendKey(dst []byte, v Value, t *Type, desc bool, prefixChars int) []byte {
 	start := len(dst)
 	switch {
@@ -54,8 +54,8 @@ func AppendKey(dst []byte, v Value, t *Type, desc bool, prefixChars int) []byte 
 	return dst
 }
 
-// AppendJSONOrderKey is AppendKey of a JSON value, or NULL, for ORDER BY, to which arrays of one length are equal, and objects. scalar tells that v is
-// neither.
+// AppendJSONOrderKey is AppendKey of a JSON value, or NULL, for ORDER BY, for which arrays
+// of the same length are equal, and so are objects. scalar is false for those.
 func AppendJSONOrderKey(dst []byte, v Value, desc bool) (out []byte, scalar bool) {
 	if v.K != KindJSON || len(v.B) == 0 || v.B[0] != '[' && v.B[0] != '{' {
 		return AppendKey(dst, v, &Type{ID: TypeJSON}, desc, 0), true
@@ -74,7 +74,7 @@ func AppendJSONOrderKey(dst []byte, v Value, desc bool) (out []byte, scalar bool
 	return dst, false
 }
 
-// stringColl is the collation of keys of t; binary types may leave Coll zero.
+// stringColl returns the collation of a string type; a binary type may have Coll 0.
 func (t *Type) stringColl() CollationID {
 	if t.Coll == 0 {
 		return Binary
@@ -86,7 +86,8 @@ func unsignedKind(k Kind) bool {
 	return k == KindUint || k == KindEnum || k == KindSet || k == KindBit
 }
 
-// SkipKey returns what follows the first column of a key.
+// SkipKey returns what follows the first column of a key. t and desc are those with which
+// it was made. The error is ErrBadKey.
 func SkipKey(b []byte, t *Type, desc bool) (rest []byte, err error) {
 	var flip byte
 	if desc {
@@ -122,12 +123,12 @@ func (t *Type) keyCollation() *collation {
 	return t.stringColl().get()
 }
 
-// KeyRecoverable reports whether DecodeKey gives back the exact value, so that
+// KeyRecoverable reports whether DecodeKey returns the exact value that is in a key, so that
 // rows and index entries need not store it again.
 func KeyRecoverable(t *Type, prefixChars int) bool {
 	switch t.Kind() {
 	case KindFloat, KindJSON, KindNull:
-		return false // -0 and 0 share a key; a JSON key is never built for order
+		return false // -0 and 0 have the same key, and so have equal JSON documents
 	case KindString:
 		if prefixChars > 0 {
 			return false
@@ -136,15 +137,15 @@ func KeyRecoverable(t *Type, prefixChars int) bool {
 		case collRaw:
 			return true
 		case collPadRaw:
-			return t.ID == TypeChar // stored without the trailing spaces that the key drops
+			return t.ID == TypeChar // its values have no trailing spaces, which the key does not have
 		}
 		return false
 	}
 	return true
 }
 
-// DecodeKey returns the first column of a key and what follows it. It fails for
-// types that KeyRecoverable refuses. Strings are copied, wide decimals too.
+// DecodeKey returns the value of the first column of a key, and what follows it. The value
+// has its own memory. The error is ErrBadKey, also for types that are not KeyRecoverable.
 func DecodeKey(b []byte, t *Type, desc bool) (v Value, rest []byte, err error) {
 	var flip byte
 	if desc {
@@ -192,7 +193,7 @@ func decodeWideKey(b []byte, t *Type, flip byte) Value {
 	return Value{K: KindDecimal, Scale: uint8(t.Scale), B: wide}
 }
 
-// orderedFloat maps doubles to unsigned numbers of the same order; -0 is 0.
+// orderedFloat returns an unsigned number for f with the order of doubles; -0 has that of 0.
 func orderedFloat(f float64) uint64 {
 	n := math.Float64bits(f)
 	if f == 0 {
@@ -204,7 +205,7 @@ func orderedFloat(f float64) uint64 {
 	return n | 1<<63
 }
 
-// AppendSortKey appends the self-delimiting key of a string under c, ascending.
+// AppendSortKey appends the ascending key of a string in collation c.
 func AppendSortKey(dst, s []byte, c CollationID) []byte {
 	k := c.get()
 	if k.class != collRaw && k.class != collPadRaw {
@@ -214,7 +215,7 @@ func AppendSortKey(dst, s []byte, c CollationID) []byte {
 	return k.endWeights(k.appendWeights(dst, s), start)
 }
 
-// endWeights makes a key of the weights dst[start:].
+// endWeights converts the weights dst[start:] to a key.
 func (c *collation) endWeights(dst []byte, start int) []byte {
 	switch {
 	case c.class == collRaw || c.class == collUCA0900:
@@ -236,7 +237,7 @@ func (c *collation) endWeights(dst []byte, start int) []byte {
 	return dst
 }
 
-// endLen is the length of what endWeights puts behind weights.
+// endLen returns the length of the end mark that endWeights appends.
 func (c *collation) endLen() int {
 	if c.class == collPadUCA {
 		return 3
@@ -244,8 +245,8 @@ func (c *collation) endLen() int {
 	return 2
 }
 
-// escapeRaw ends dst[start:] with 00 01 and writes 00 FF for each zero byte. It
-// works backwards within dst, so that weights are produced only once.
+// escapeRaw replaces each zero byte in dst[start:] by 00 FF and appends the end 00 01. It
+// works backwards in place.
 func escapeRaw(dst []byte, start int) []byte {
 	zeros := 0
 	for _, x := range dst[start:] {
@@ -270,8 +271,8 @@ func escapeRaw(dst []byte, start int) []byte {
 	return append(dst, rawEscape, rawEnd)
 }
 
-// escapePad1 drops trailing spaces and puts a mark after each other one and
-// after the space that ends the string.
+// escapePad1 removes trailing spaces, puts a mark after each other space, and appends the
+// end, for weights of one byte. It works backwards in place.
 func escapePad1(dst []byte, start int, space byte) []byte {
 	end := start + trimPad(dst[start:], 1, uint16(space))
 	dst = dst[:end]
@@ -336,7 +337,7 @@ func escapePad2(dst []byte, start int, space uint16) []byte {
 	return append(dst, hi, lo, padEnd)
 }
 
-// grow lengthens dst by n bytes of any content.
+// grow returns dst longer by n bytes, whose content is arbitrary.
 func grow(dst []byte, n int) []byte {
 	if len(dst)+n <= cap(dst) {
 		return dst[:len(dst)+n]
@@ -394,7 +395,8 @@ func stringKeyLen(b []byte, c *collation, flip byte) int {
 	return -1
 }
 
-// decodeStringKey undoes AppendSortKey for keys of raw bytes; b is one key.
+// decodeStringKey is the inverse of AppendSortKey for collations that compare bytes; b is one
+// key. ok is false for other collations.
 func decodeStringKey(b []byte, c *collation, flip byte) ([]byte, bool) {
 	if c.class != collRaw && c.class != collPadRaw {
 		return nil, false

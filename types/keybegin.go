@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// oneByOne names the collations of the UCA in which the weights of a text are those of its characters one after the other. Those of a
-// language weigh some letters by what stands beside them (Czech ch).
+// oneByOne has the ends of the names of UCA collations in which the weights of a text are
+// those of its characters one after the other. Collations of a language have contractions
+// (Czech ch).
 var oneByOne = append([]string{"_0900_as_ci", "_0900_as_cs"}, plainUCA...)
 
-// KeysBegin reports whether the keys of texts that LIKE 'p%' matches begin with the key of p, as AppendKeyBegin needs it.
+// KeysBegin reports whether the keys of all texts that match LIKE 'p%' have a common prefix,
+// so that AppendKeyBegin can be used.
 func (c CollationID) KeysBegin() bool {
 	k := c.get()
 	switch k.class {
@@ -21,9 +23,11 @@ func (c CollationID) KeysBegin() bool {
 	return false
 }
 
-// AppendKeyBegin appends what the keys (AppendKey) of all texts begin with that LIKE matches with the text v followed by %. ok is false if
-// that is nothing. LIKE compares character by character, so a text that it matches has the weights of v in front, but for the spaces at
-// the end of v, which keys of PAD SPACE collations lack where nothing follows, and CHAR columns everywhere.
+// AppendKeyBegin appends the common prefix of the keys (AppendKey) of all texts that match
+// LIKE with the pattern v%, where v has no wildcards. ok is false if there is none. LIKE
+// compares character by character, so the weights of a matching text begin with those of
+// v, except for spaces at the end of v: keys of PAD SPACE collations do not have them at
+// the end of a text, and values of CHAR columns do not either.
 func AppendKeyBegin(dst []byte, v Value, t *Type, desc bool, prefixChars int) (_ []byte, ok bool) {
 	start, s, c := len(dst), v.B, t.stringColl()
 	if prefixChars > 0 {
@@ -38,7 +42,7 @@ func AppendKeyBegin(dst []byte, v Value, t *Type, desc bool, prefixChars int) (_
 	k := c.get().load()
 	dst = k.appendWeights(dst, s)
 	if k.class == collUCA0900 {
-		// Weights of accents and cases stand behind those of all letters.
+		// The weights of accents and case follow those of all letters, after a zero weight.
 		for i := start; i+1 < len(dst); i += 2 {
 			if dst[i] == 0 && dst[i+1] == 0 {
 				dst = dst[:i]

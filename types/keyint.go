@@ -6,17 +6,17 @@ import (
 	"math/bits"
 )
 
-// ErrBadKey and ErrBadStored say that bytes are not what AppendKey or
-// AppendStored write: the caller reports corruption.
+// ErrBadKey and ErrBadStored are the errors for bytes that AppendKey and AppendStored do
+// not write. The caller reports corruption.
 var (
 	ErrBadKey    = errors.New("types: malformed key")
 	ErrBadStored = errors.New("types: malformed stored value")
 )
 
-// KeyFormatVersion is mixed into WeightsChecksum; raise it when keys change.
+// KeyFormatVersion is a part of WeightsChecksum. A change of the key format has to raise it.
 const KeyFormatVersion = 1
 
-// Tags of ordered integers. doc.go has the table.
+// First bytes of ordered integers; see the table in doc.go.
 const (
 	keyNull      = 0x00
 	tagWideNeg   = 0x04 // length inverted, magnitude inverted
@@ -37,7 +37,7 @@ const (
 	maxWideBytes = 40 // 65 digits need 27
 )
 
-// appendOrderedUint appends n so that bytes.Compare orders as numbers do.
+// appendOrderedUint appends n as an ordered integer: bytes.Compare has the order of numbers.
 func appendOrderedUint(dst []byte, n uint64) []byte {
 	switch {
 	case n < firstTwo:
@@ -54,7 +54,7 @@ func appendOrderedUint(dst []byte, n uint64) []byte {
 	return appendBigEndian(dst, n, size)
 }
 
-// appendOrderedInt appends n; it agrees with appendOrderedUint from zero up.
+// appendOrderedInt is appendOrderedUint for signed integers. For n >= 0 both are the same.
 func appendOrderedInt(dst []byte, n int64) []byte {
 	if n >= 0 {
 		return appendOrderedUint(dst, uint64(n))
@@ -74,8 +74,8 @@ func appendBigEndian(dst []byte, n uint64, size int) []byte {
 	return append(dst, b[8-size:]...)
 }
 
-// orderedLen returns the bytes of the integer at the start of b, ascending, or
-// -1 if it is malformed. flip is 0xFF for descending bytes, else 0.
+// orderedLen returns the length of the ordered integer at the start of b, or -1 if it is
+// malformed. flip is 0xFF for a descending key, else 0.
 func orderedLen(b []byte, flip byte) int {
 	if len(b) == 0 {
 		return -1
@@ -113,8 +113,8 @@ func orderedLen(b []byte, flip byte) int {
 	return n
 }
 
-// decodeOrdered returns the integer of at most 64 bits at the start of b. neg
-// tells the sign: a negative n is to be read as int64.
+// decodeOrdered returns the ordered integer of at most 64 bits at the start of b. If neg, n
+// is an int64 in two's complement.
 func decodeOrdered(b []byte, flip byte) (n uint64, neg bool, rest []byte, err error) {
 	size := orderedLen(b, flip)
 	if size < 0 {
@@ -150,8 +150,7 @@ func decodeOrdered(b []byte, flip byte) (n uint64, neg bool, rest []byte, err er
 	return 0, false, nil, ErrBadKey
 }
 
-// appendOrderedWide appends a wide decimal (sign byte, big-endian magnitude of
-// at least 2^63).
+// appendOrderedWide appends a wide decimal, given as Value.B, as an ordered integer.
 func appendOrderedWide(dst, wide []byte) []byte {
 	mag := wide[1:]
 	if wide[0] == widePositive {

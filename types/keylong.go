@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// AppendKeyPolled is AppendKey of a value that may be as long as a packet: weighing that takes a second, so that it goes piece by piece, and looks at the
-// interrupt between them. After an error dst has a part of the key. poll may be nil.
+// AppendKeyPolled is AppendKey for a value that may be as long as a packet, whose weights
+// take a second to compute: it works piece by piece and calls poll, which may be nil,
+// between them. After an error, which is poll's, dst has a part of the key.
 func AppendKeyPolled(dst []byte, v Value, t *Type, desc bool, prefixChars int, poll func() error) ([]byte, error) {
 	text := t.IsStringType() && v.K != KindNull
 	if len(v.B) <= pieceBytes || !text && v.K != KindJSON || poll == nil {
@@ -39,12 +40,13 @@ func AppendKeyPolled(dst []byte, v Value, t *Type, desc bool, prefixChars int, p
 	return dst, nil
 }
 
-// longKey makes the key of one text from its beginning to its end, where endWeights works backwards over all weights.
+// longKey makes the key of one text from its beginning to its end, unlike endWeights, which
+// needs all weights and works backwards.
 type longKey struct {
 	dst    []byte
 	c      *collation
 	poll   func() error
-	spaces int // of a PAD SPACE collation: those that wait for what follows them
+	spaces int // under PAD SPACE: spaces that are not written yet, see flush
 }
 
 func (k *longKey) text(s []byte) error {
@@ -64,7 +66,7 @@ func (k *longKey) text(s []byte) error {
 			before := len(k.dst)
 			k.add(w.w)
 			w.w = nil
-			if done := len(s) - len(w.rest); before == start { // growing by and by, a long key would leave several times its size behind
+			if done := len(s) - len(w.rest); before == start { // append alone would allocate several times the size of the key
 				k.dst = slices.Grow(k.dst, (len(k.dst)-start)/done*len(w.rest)+len(w.rest)/8)
 			}
 		}
@@ -115,7 +117,8 @@ func (k *longKey) add(w []byte) {
 	}
 }
 
-// flush appends the spaces that were waiting: what follows them orders before the space or after it.
+// flush appends the spaces so far, with marks that say whether the weight that follows them is
+// less than the space or greater.
 func (k *longKey) flush(before bool) {
 	mark := byte(padAfter)
 	if before {
@@ -142,7 +145,7 @@ func (k *longKey) space() byte {
 	return ' '
 }
 
-// end appends what tells that the text is over. Spaces at its end have no place in keys.
+// end appends the end of the key. Spaces at the end of the text are not part of it.
 func (k *longKey) end() {
 	if k.c.class == collRaw || k.c.class == collUCA0900 {
 		k.dst = append(k.dst, rawEscape, rawEnd)
@@ -152,7 +155,8 @@ func (k *longKey) end() {
 	k.dst = append(k.dst, padEnd)
 }
 
-// AppendWeightStringPolled is AppendWeightString of a text that may be as long as a packet.
+// AppendWeightStringPolled is AppendWeightString for a text that may be as long as a packet.
+// It calls poll, which may be nil, and returns its error.
 func AppendWeightStringPolled(dst, s []byte, id CollationID, poll func() error) ([]byte, error) {
 	if len(s) <= pieceBytes || poll == nil {
 		return AppendWeightString(dst, s, id), nil

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Like is a compiled LIKE pattern of one collation; immutable, for any number
-// of goroutines. It compares character by character, as MySQL does: trailing
-// spaces count, and one character never equals two. The library's matcher was
-// not used because it bounds its recursion and then answers wrongly.
+// Like is a compiled LIKE pattern in a collation. It is immutable and safe for
+// concurrent use. It compares character by character, as MySQL does: trailing spaces
+// are significant, and one character never equals two. The library's matcher is not
+// used, because it limits its recursion and gives wrong results beyond the limit.
 type Like struct {
 	coll  *collation
 	parts []likePart
@@ -16,25 +16,27 @@ type Like struct {
 	trail bool // the pattern ends with %
 }
 
-// likePart is a run between two %: single characters, or any character. A pattern may be as long as a packet, so that a run takes little more than its text.
+// likePart is the characters and _ between two %. A pattern may be as long as a packet,
+// so a part takes little more memory than its text.
 type likePart struct {
 	text   []byte   // its characters without the _
-	any    []uint32 // which of its characters are _
-	count  int      // its characters
-	minLen int      // fewest bytes it matches
-	plain  bool     // bytes decide, and it has no _
+	any    []uint32 // positions of _ among its characters
+	count  int      // number of its characters, including _
+	minLen int      // fewest bytes that it matches
+	plain  bool     // it has no _ and is compared by bytes
 }
 
 // likePartBytes is the size of a likePart.
 const likePartBytes = int(unsafe.Sizeof(likePart{}))
 
-// LikeBytes bounds what NewLike takes for a pattern.
+// LikeBytes returns an upper bound of the memory in bytes that NewLike allocates.
 func LikeBytes(pattern []byte) int {
 	return len(pattern) + (bytes.Count(pattern, []byte{'%'})+1)*likePartBytes + bytes.Count(pattern, []byte{'_'})*4
 }
 
 // NewLike compiles a pattern in the character set of c. escape is the escape
-// character, '\\' by default in SQL; 0 means that there is none. The error is that of poll, which may be nil.
+// character, '\\' by default in SQL; 0 means that there is none. The error is that of
+// poll, which may be nil. It copies pattern.
 func NewLike(pattern []byte, escape rune, c CollationID, poll func() error) (*Like, error) {
 	l := &Like{coll: c.get().load()}
 	cs := l.coll.charset
@@ -103,11 +105,11 @@ func (l *Like) finish(p *likePart) {
 	p.minLen += len(p.any) * cs.MinLen
 }
 
-// likePollBytes is how much text is compared between two looks at the interrupt.
+// likePollBytes is how many bytes are compared between two polls of the interrupt.
 const likePollBytes = 64 << 10
 
-// likeMatch is one use of a pattern. A run may fail late at each place of a text, which then takes the product of both lengths: it
-// looks at the interrupt meanwhile.
+// likeMatch is one call of Match. In the worst case a part is compared almost to its end
+// at each position of the text, which takes the product of both lengths; so it polls.
 type likeMatch struct {
 	*Like
 	poll func() error
@@ -124,7 +126,8 @@ func (m *likeMatch) step(n int) bool {
 	return m.err == nil
 }
 
-// Match reports whether s matches. poll, which may be nil, ends a long search with its error.
+// Match reports whether s, which is in the character set of the collation, matches. The
+// error is that of poll, which may be nil.
 func (l *Like) Match(s []byte, poll func() error) (bool, error) {
 	m := likeMatch{Like: l, poll: poll, left: likePollBytes}
 	hit := m.match(s)
@@ -151,8 +154,8 @@ func (l *likeMatch) match(s []byte) bool {
 	if !l.trail {
 		last--
 	}
-	// Each inner run takes the first place that fits: runs have a fixed number of
-	// characters, so a later place can only leave less for the rest.
+	// Each inner part matches at the first position that it can: parts have a fixed
+	// number of characters, so a later position leaves less text for the rest.
 	for i := range parts[:last] {
 		end := l.find(&parts[i], s)
 		if end < 0 {
@@ -163,7 +166,7 @@ func (l *likeMatch) match(s []byte) bool {
 	return l.trail || l.endsWith(&parts[last], s)
 }
 
-// at returns the bytes that p matches at the start of s, or -1.
+// at returns the number of bytes that p matches at the start of s, or -1.
 func (l *likeMatch) at(p *likePart, s []byte) int {
 	if p.plain && l.step(len(p.text)) {
 		if bytes.HasPrefix(s, p.text) {
@@ -220,7 +223,7 @@ func (l *likeMatch) find(p *likePart, s []byte) int {
 	return -1
 }
 
-// selfSync reports whether a byte search cannot hit the middle of a character.
+// selfSync reports whether a search for bytes never matches in the middle of a character.
 func (l *Like) selfSync() bool {
 	switch l.coll.charset.class {
 	case csBinary, csSingle, csASCII, csUTF8MB3, csUTF8MB4:
@@ -266,8 +269,8 @@ func (l *Like) same(a, b []byte) bool {
 	return c.sameWeights(a, b)
 }
 
-// sameWeights compares whole weight strings, without padding: an ignorable
-// character does not equal a space.
+// sameWeights reports whether two characters have the same weights. There is no padding:
+// an ignorable character does not equal a space.
 func (c *collation) sameWeights(a, b []byte) bool {
 	p, q := scratch.Get().(*[]byte), scratch.Get().(*[]byte)
 	x, y := c.appendWeights((*p)[:0], a), c.appendWeights((*q)[:0], b)
@@ -277,8 +280,8 @@ func (c *collation) sameWeights(a, b []byte) bool {
 	return same
 }
 
-// LikeBegin returns the characters with which every text begins that LIKE matches with a pattern in the character set of c, and whether
-// they are the whole text.
+// LikeBegin returns the characters with which all texts begin that match a LIKE pattern
+// in the character set of c, and whether they are the whole text.
 func LikeBegin(pattern []byte, escape rune, c CollationID) (begin []byte, whole bool) {
 	cs := c.Charset()
 	for i := 0; i < len(pattern); {

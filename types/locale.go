@@ -6,24 +6,25 @@ import (
 	"sync"
 )
 
-// Locale is the language of lc_time_names and of FORMAT's third argument: the names of months and days, and how numbers are grouped. A nil
-// Locale is en_US. Reading dates from text (STR_TO_DATE) knows English only, as in MySQL.
+// Locale is a locale of lc_time_names and of FORMAT's third argument: the names of
+// months and days, and how numbers are grouped. It is immutable; nil is en_US.
+// STR_TO_DATE knows only English names, as in MySQL.
 type Locale struct {
 	Name                   string
 	months, shortMonths    []string // from January on
 	days, shortDays        []string // from Sunday on
 	point                  byte
-	separator              string // between groups of digits; empty where digits are not grouped
-	firstGroup, otherGroup int    // their sizes, from the point on
+	separator              string // between groups of digits; empty if digits are not grouped
+	firstGroup, otherGroup int    // digits of the group before the point, and of the others
 }
 
 //go:embed record/locales.txt
 var localeRecord string
 
-// localeAliases are names that MySQL keeps for countries that are no more.
+// localeAliases are old names that MySQL still accepts.
 var localeAliases = map[string]string{"sr_yu": "sr_rs"}
 
-// locales are in the order of MySQL's numbers for them; en_US is the first.
+// locales returns the locales in the order of MySQL's numbers; en_US is the first.
 var locales = sync.OnceValue(func() []*Locale {
 	var list []*Locale
 	for line := range strings.Lines(localeRecord) {
@@ -39,7 +40,7 @@ var locales = sync.OnceValue(func() []*Locale {
 	return list
 })
 
-// learnNumbers reads how numbers are written from what 1234567890.123 looks like.
+// learnNumbers derives the format of numbers from how 1234567890.123 is written.
 func (l *Locale) learnNumbers(sample string) {
 	const decimals = 3
 	whole := sample[:len(sample)-decimals-1]
@@ -55,7 +56,7 @@ func (l *Locale) learnNumbers(sample string) {
 	l.separator = whole[start : at+1]
 }
 
-// LookupLocale finds a locale by its name in any case, and nil if there is none.
+// LookupLocale finds a locale by its name in any case, nil if there is none.
 func LookupLocale(name string) *Locale {
 	name = strings.ToLower(name)
 	if now, old := localeAliases[name]; old {
@@ -69,7 +70,7 @@ func LookupLocale(name string) *Locale {
 	return nil
 }
 
-// LocaleByNumber finds a locale by MySQL's number for it, and nil if there is none.
+// LocaleByNumber finds a locale by MySQL's number, nil if there is none.
 func LocaleByNumber(n int64) *Locale {
 	if list := locales(); n >= 0 && n < int64(len(list)) {
 		return list[n]
@@ -102,10 +103,10 @@ func (l *Locale) Month(month int) string { return l.orEnglish().months[month-1] 
 // Day returns the name of a day of the week, 0 for Sunday.
 func (l *Locale) Day(weekday int) string { return l.orEnglish().days[weekday] }
 
-// MonthLength and DayLength are the characters of the longest name.
+// MonthLength returns the number of characters of the longest name of a month.
 func (l *Locale) MonthLength() int { return longest(l.orEnglish().months) }
 
-// DayLength is that of the days.
+// DayLength returns the number of characters of the longest name of a day.
 func (l *Locale) DayLength() int { return longest(l.orEnglish().days) }
 
 func longest(names []string) int {
@@ -116,7 +117,8 @@ func longest(names []string) int {
 	return n
 }
 
-// AppendNumber appends a decimal number's text as FORMAT writes it, with so many decimals.
+// AppendNumber appends text, a decimal number, as FORMAT writes it: with separators and so
+// many decimals.
 func (l *Locale) AppendNumber(dst, text []byte, decimals int) []byte {
 	l = l.orEnglish()
 	if len(text) > 0 && text[0] == '-' {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Protocol types (MYSQL_TYPE_*).
+// Types of the client protocol (MYSQL_TYPE_*).
 const (
 	wireDecimal    = 0x00
 	wireTiny       = 0x01
@@ -36,9 +36,9 @@ const (
 	wireGeometry   = 0xFF
 )
 
-// DecodeParam decodes one parameter of COM_STMT_EXECUTE. fieldType is the
-// protocol type; strings get collation coll, blobs are binary. v.B aliases b.
-// The error is 1835.
+// DecodeParam decodes one parameter of COM_STMT_EXECUTE. fieldType is its protocol type;
+// strings are in collation coll, blobs are binary. rest is what follows it. v.B shares the
+// memory of b. The error is 1835.
 func DecodeParam(fieldType byte, unsigned bool, b []byte, coll CollationID) (v Value, rest []byte, err error) {
 	switch fieldType {
 	case wireNull:
@@ -75,7 +75,7 @@ func DecodeParam(fieldType byte, unsigned bool, b []byte, coll CollationID) (v V
 	case wireDecimal, wireNewDecimal:
 		d, tail, ok := ParseDecimal(s)
 		if !ok || len(tail) > 0 {
-			return String(s, coll), rest, nil // judged where it is used
+			return String(s, coll), rest, nil // not refused here: it is converted, with a warning, where it is used
 		}
 		return d, rest, nil
 	case wireTinyBlob, wireMediumBlob, wireLongBlob, wireBlob, wireBit, wireGeometry:
@@ -96,7 +96,7 @@ func intParam(b []byte, size int, unsigned bool) (Value, []byte, error) {
 	return Int(storedInt(b[:size])), b[size:], nil
 }
 
-// lenEnc reads a length-encoded integer; used is 0 for a malformed one.
+// lenEnc decodes a length-encoded integer and returns its length in used, 0 if it is malformed.
 func lenEnc(b []byte) (n uint64, used int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -143,8 +143,8 @@ func datetimeParam(b []byte, date bool) (Value, []byte, error) {
 		return Value{}, nil, Errorf(ErMalformedPacket)
 	}
 	if d.Year > 9999 || d.Month > 12 || d.Day > 31 || d.Hour > 23 || d.Minute > 59 || d.Second > 59 || d.Micro > 999999 {
-		// MySQL turns an impossible date into NULL with a warning; the zero date
-		// fails where NULL would surprise.
+		// MySQL converts an impossible date to NULL with a warning. The zero date is
+		// refused by strict modes, where NULL might be accepted unnoticed.
 		d = DateTime{}
 	}
 	if date && n <= 4 {

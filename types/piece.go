@@ -2,11 +2,13 @@ package types
 
 import "unicode/utf8"
 
-// pieceBytes is how long a piece of a long text is. What is done with one takes a few milliseconds at most.
+// pieceBytes is the length of a piece of a long text, which takes a few milliseconds to
+// process.
 const pieceBytes = 256 << 10
 
-// Pieces calls do for one piece of s after the other, each of whole characters, until it returns an error. Whoever does something that takes time
-// with texts as long as a packet looks at the interrupt between them.
+// Pieces calls do with one piece of s after the other, each of complete characters,
+// until it returns an error. Functions that process long texts poll the interrupt
+// between pieces.
 func (cs *Charset) Pieces(s []byte, do func(piece []byte) error) error {
 	for len(s) > 0 {
 		n := cs.piece(s)
@@ -18,7 +20,8 @@ func (cs *Charset) Pieces(s []byte, do func(piece []byte) error) error {
 	return nil
 }
 
-// piece returns how many bytes the first piece of s has. What is no valid text is cut where decode would cut it.
+// piece returns the length of the first piece of s in bytes. Bytes that are not valid are
+// not separated from each other if decode would take them for one character.
 func (cs *Charset) piece(s []byte) int {
 	if len(s) <= pieceBytes {
 		return len(s)
@@ -30,7 +33,7 @@ func (cs *Charset) piece(s []byte) int {
 				return n
 			}
 		}
-		return pieceBytes // no character is so long
+		return pieceBytes // invalid: no character has so many continuation bytes
 	case csMulti:
 		n := 0
 		for n < pieceBytes {
@@ -42,7 +45,8 @@ func (cs *Charset) piece(s []byte) int {
 	return pieceBytes
 }
 
-// converted is ConvertCharset of a text that may be long: its length is found out first, so that it takes no more than that, once.
+// converted is ConvertCharset for a text that may be long. It computes the length of the
+// result first, so that only that much is allocated, and polls the interrupt.
 func (c *Context) converted(s []byte, from, to *Charset) (out []byte, err error) {
 	if len(s) <= pieceBytes {
 		out, _ = ConvertCharset(nil, s, from, to)

@@ -11,17 +11,19 @@ import (
 
 // Limits of regular expressions.
 const (
-	// regexPatternMax bounds a pattern in characters.
+	// regexPatternMax is the most characters of a pattern.
 	regexPatternMax = 64 << 10
-	// regexSetsMax bounds the sets of a pattern, and regexWideSetsMax those that name properties or reach beyond ASCII: compiling one of these
-	// takes up to 25 ms, in which nothing looks at the interrupt. 3700 beyond.
+	// regexSetsMax is the most sets in a pattern, and regexWideSetsMax the most of those with properties or
+	// characters beyond ASCII: compiling one of these takes up to 25 ms, and there is no poll in between. More
+	// are error 3700.
 	regexSetsMax     = 4096
 	regexWideSetsMax = 64
-	// regexFindMax is the length of text in which the library searches by itself. In a longer one each place is tried from here, so that
-	// the interrupt is looked at in between; one place takes a step over the text at most, and what RegexpLimits allow.
+	// regexFindMax is the most characters of a text in which the library searches. In a longer text, Find tries
+	// each position, so that it can poll in between. A match at one position reads the text once at most, and is
+	// bounded by RegexpLimits.
 	regexFindMax = 4 << 10
-	// regexPollPlaces is how many places are tried between two looks at the interrupt, and regexPollChars how many characters a place may have
-	// to read until there is one at each.
+	// regexPollPlaces is how many positions are tried between two polls of the interrupt. From regexPollChars
+	// characters of text on, there is a poll at each position.
 	regexPollPlaces = 256
 	regexPollChars  = 1 << 20
 )
@@ -37,22 +39,23 @@ const (
 	RegexpUnixLines                         // u
 )
 
-// RegexpLimits bound one search: regexp_time_limit in steps of 10,000 saved states, regexp_stack_limit in bytes.
+// RegexpLimits are the limits of one match: regexp_time_limit in units of 10,000 saved states, and regexp_stack_limit
+// in bytes.
 type RegexpLimits struct{ Time, StackBytes int }
 
-// DefaultRegexpLimits are MySQL's.
+// DefaultRegexpLimits are MySQL's defaults.
 var DefaultRegexpLimits = RegexpLimits{Time: 32, StackBytes: 8_000_000}
 
-// Regexp is a compiled regular expression with ICU's rules. It is immutable.
+// Regexp is a compiled regular expression by ICU's rules. It is immutable and safe for concurrent use.
 type Regexp struct {
 	pattern *icuregex.Pattern
 	groups  int
 	names   reflect.Value // map[string]int
 }
 
-// The library keeps the names of groups, and ICU's limits of time and stack, to itself; its own limits are a tenth of MySQL's and none.
-// They are reached through their places in its structs, which are checked here, when the process starts: the alternative is a copy of
-// the package with three methods more.
+// The library does not export the names of groups and ICU's limits of time and stack, whose defaults are a tenth of
+// MySQL's and unlimited. They are set through the offsets of these fields, which are checked at the start of the
+// process. The alternative would be a copy of the package with three more methods.
 var (
 	regexTimeField  = regexField(reflect.TypeFor[icuregex.Matcher](), "timeLimit", reflect.TypeFor[int32]())
 	regexStackField = regexField(reflect.TypeFor[icuregex.Matcher](), "stack", nil) +
@@ -75,7 +78,7 @@ func regexField(t reflect.Type, name string, want reflect.Type) uintptr {
 	return f.Offset
 }
 
-// CompileRegexp compiles a pattern.
+// CompileRegexp compiles a pattern. Its errors are MySQL's, 3685 and following; 3700 if the pattern is too big.
 func CompileRegexp(pattern []rune, flags RegexpFlags) (*Regexp, error) {
 	if err := checkRegexpSize(pattern); err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func CompileRegexp(pattern []rune, flags RegexpFlags) (*Regexp, error) {
 	return &Regexp{pattern: p, groups: icuregex.NewMatcher(p).GroupCount(), names: reflect.ValueOf(p).Elem().FieldByName("namedCaptureMap")}, nil
 }
 
-// checkRegexpSize refuses what would take long to compile.
+// checkRegexpSize returns error 3700 for a pattern that would take too long to compile.
 func checkRegexpSize(pattern []rune) error {
 	sets, wide := 0, 0
 	for i, c := range pattern {
@@ -122,10 +125,10 @@ func checkRegexpSize(pattern []rune) error {
 	return nil
 }
 
-// ErRegexpInvalidCaptureGroupName is ER_REGEXP_INVALID_CAPTURE_GROUP_NAME.
+// ErRegexpInvalidCaptureGroupName is MySQL's ER_REGEXP_INVALID_CAPTURE_GROUP_NAME.
 const ErRegexpInvalidCaptureGroupName uint16 = 3887
 
-// errRegexpNumberTooBig is ER_REGEXP_NUMBER_TOO_BIG.
+// errRegexpNumberTooBig is MySQL's ER_REGEXP_NUMBER_TOO_BIG.
 const errRegexpNumberTooBig = 4007
 
 var regexpErrors = map[icuregex.CompileErrorCode]uint16{
@@ -138,7 +141,7 @@ var regexpErrors = map[icuregex.CompileErrorCode]uint16{
 func regexpCompileError(err error) error {
 	var e *icuregex.CompileError
 	if !errors.As(err, &e) {
-		return Errorf(ErRegexpIllegalArgument) // a property that there is none of
+		return Errorf(ErRegexpIllegalArgument) // an unknown property
 	}
 	switch number, ok := regexpErrors[e.Code]; {
 	case ok:
@@ -169,13 +172,13 @@ func (r *Regexp) GroupNamed(name string) int {
 	return 0
 }
 
-// RegexpMatcher searches texts for one expression. It belongs to one goroutine.
+// RegexpMatcher searches texts for one expression. It is for one goroutine.
 type RegexpMatcher struct {
 	re      *Regexp
 	m       *icuregex.Matcher
 	text    []rune
-	pending int // characters that may have been read since the last look at the interrupt
-	from    int
+	pending int // positions tried since the last poll, weighted by the length of the text
+	from    int // the match
 	to      int
 }
 
@@ -183,17 +186,18 @@ type RegexpMatcher struct {
 func (r *Regexp) Matcher(limits RegexpLimits) *RegexpMatcher {
 	m := icuregex.NewMatcher(r.pattern)
 	*(*int32)(unsafe.Add(unsafe.Pointer(m), regexTimeField)) = int32(limits.Time)
-	*(*int)(unsafe.Add(unsafe.Pointer(m), regexStackField)) = limits.StackBytes / 4 // as ICU counts it, in places of 32 bits that it fills with 64
+	*(*int)(unsafe.Add(unsafe.Pointer(m), regexStackField)) = limits.StackBytes / 4 // ICU counts entries of 32 bits, although the library's have 64
 	return &RegexpMatcher{re: r, m: m}
 }
 
-// Reset sets the text to search, which is borrowed until the next call.
+// Reset sets the text to search, which must not change until the next Reset.
 func (m *RegexpMatcher) Reset(text []rune) {
 	m.text = text
 	m.m.Reset(text)
 }
 
-// Find looks for the first match at or after a place, which the limits are for. poll, which may be nil, ends it early with its error.
+// Find searches for the first match at or after character at. RegexpLimits apply to the match at each position. Its
+// errors are 3698 and 3699 if these are exceeded, and that of poll, which may be nil.
 func (m *RegexpMatcher) Find(at int, poll func() error) (bool, error) {
 	m.m.Reset(m.text)
 	if at == 0 && len(m.text) <= regexFindMax {
@@ -235,13 +239,13 @@ func (m *RegexpMatcher) found(hit bool, err error) (bool, error) {
 	return hit, nil
 }
 
-// Span returns where the match is.
+// Span returns the character positions of the match.
 func (m *RegexpMatcher) Span() (from, to int) { return m.from, m.to }
 
-// Group returns where a group of the match is, -1 if it took no part.
+// Group returns the character positions of group i of the match, -1 if it took no part in it.
 func (m *RegexpMatcher) Group(i int) (from, to int) { return m.m.StartForGroup(i), m.m.EndForGroup(i) }
 
-// Next is where a search for the match behind this one begins.
+// Next returns the position from which the next match is searched.
 func (m *RegexpMatcher) Next() int {
 	if m.from == m.to {
 		return m.to + 1
@@ -249,7 +253,8 @@ func (m *RegexpMatcher) Next() int {
 	return m.to
 }
 
-// AppendRunes appends the characters of s in the character set of c. Bytes that are no character stand for themselves.
+// AppendRunes appends the characters of s, which is in the character set of c. A byte that is not valid becomes the
+// character with its number.
 func AppendRunes(dst []rune, s []byte, c CollationID) []rune {
 	cs := c.Charset()
 	for len(s) > 0 {

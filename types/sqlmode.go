@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// sqlModeNames are the names in the order in which MySQL prints them. Combined
-// modes print themselves before their parts.
+// sqlModeNames are the names in the order in which MySQL prints them.
 var sqlModeNames = []struct {
 	mode SQLMode
 	name string
@@ -24,14 +23,14 @@ var sqlModeNames = []struct {
 	{ModePadCharToFullLength, "PAD_CHAR_TO_FULL_LENGTH"}, {ModeTimeTruncateFrac, "TIME_TRUNCATE_FRACTIONAL"},
 }
 
-// allModes are the bits that a number may set.
+// allModes are the bits that sql_mode accepts as a number.
 const allModes = ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgnoreSpace | ModeOnlyFullGroupBy |
 	ModeNoUnsignedSubtraction | ModeNoDirInCreate | ModeAnsi | ModeNoAutoValueOnZero | ModeNoBackslashEscapes |
 	ModeStrict | ModeNoZeroInDate | ModeNoZeroDate | ModeAllowInvalidDates | ModeErrorForDivByZero |
 	ModeTraditional | ModeHighNotPrecedence | ModeNoEngineSubstitution | ModePadCharToFullLength | ModeTimeTruncateFrac
 
-// ParseSQLMode reads a value of sql_mode: names separated by commas, or a number.
-// The error is 1231.
+// ParseSQLMode parses a value of sql_mode: names separated by commas, or a number.
+// Its error is 1231.
 func ParseSQLMode(s string) (SQLMode, error) {
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if SQLMode(n)&^allModes != 0 {
@@ -62,7 +61,7 @@ func modeByName(name string) SQLMode {
 	return 0
 }
 
-// expand adds the parts of combined modes.
+// expand adds the modes that ANSI and TRADITIONAL consist of.
 func (m SQLMode) expand() SQLMode {
 	if m&ModeAnsi != 0 {
 		m |= ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgnoreSpace | ModeOnlyFullGroupBy

@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// Temporal values are stored without the digits that their column lacks.
+// Dates and times are stored in units of the last fraction digit of their column. Both
+// tables are indexed by its number of fraction digits.
 var microsPerUnit = [MaxFsp + 1]int64{1e6, 1e5, 1e4, 1e3, 1e2, 10, 1}
 
 var unitsPerSecond = [MaxFsp + 1]int64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6}
 
-// compactInt returns the number that stands for v in keys and rows. It keeps
-// order, and expandInt undoes it.
+// compactInt returns the integer for v in keys and rows. It has the order of the values;
+// expandInt is its inverse.
 func compactInt(v *Value, t *Type) int64 {
 	switch v.K {
 	case KindDate:
@@ -26,7 +27,7 @@ func compactInt(v *Value, t *Type) int64 {
 	return v.N
 }
 
-// expandInt returns the value of t whose compactInt is n.
+// expandInt returns the value of type t whose compactInt is n.
 func expandInt(n int64, t *Type) Value {
 	k := typeKinds[t.ID]
 	switch k {
@@ -53,7 +54,7 @@ func expandInt(n int64, t *Type) Value {
 	return Value{K: k, N: n}
 }
 
-// BitBytes returns the bytes of the string form of a BIT column.
+// BitBytes returns how many bytes a BIT column has as a string.
 func (t *Type) BitBytes() int {
 	if t.Length <= 0 || t.Length > 64 {
 		return 8
@@ -61,7 +62,8 @@ func (t *Type) BitBytes() int {
 	return int(t.Length+7) / 8
 }
 
-// EnumValue returns the ENUM value of a 1-based index; others give ”.
+// EnumValue returns the ENUM value of a 1-based index. Its text is empty if there is no
+// such member.
 func (t *Type) EnumValue(index uint64) Value {
 	v := Value{K: KindEnum, Coll: t.Coll, N: int64(index), B: emptyBytes}
 	if index >= 1 && index <= uint64(len(t.Elems)) {
@@ -70,8 +72,7 @@ func (t *Type) EnumValue(index uint64) Value {
 	return v
 }
 
-// SetValue returns the SET value of a bit mask. It allocates when two or more
-// bits are set.
+// SetValue returns the SET value of a bit mask. It allocates if more than one bit is set.
 func (t *Type) SetValue(mask uint64) Value {
 	v := Value{K: KindSet, Coll: t.Coll, N: int64(mask), B: emptyBytes}
 	if bits.OnesCount64(mask) == 1 {
@@ -101,9 +102,8 @@ func (t *Type) appendSet(dst []byte, mask uint64) []byte {
 	return dst
 }
 
-// AppendStored appends the form that v has inside a row: v is not NULL and is a
-// value of t's kind at t's scale, as Convert returns it. Lengths are kept by
-// the row.
+// AppendStored appends the stored form of v (see the package documentation). v must not be
+// NULL, and must have t's kind and scale, as a result of Convert.
 func AppendStored(dst []byte, v Value, t *Type) []byte {
 	switch v.K {
 	case KindString, KindJSON:
@@ -124,8 +124,8 @@ func AppendStored(dst []byte, v Value, t *Type) []byte {
 	return appendStoredInt(dst, compactInt(&v, t))
 }
 
-// appendStoredInt appends the fewest little-endian bytes that give n back when
-// sign-extended; zero takes none.
+// appendStoredInt appends n in two's complement, little-endian, in as few bytes as possible;
+// zero has none.
 func appendStoredInt(dst []byte, n int64) []byte {
 	if n == 0 {
 		return dst
@@ -143,7 +143,7 @@ func appendStoredUint(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// storedUint reads at most 8 little-endian bytes.
+// storedUint decodes at most 8 little-endian bytes.
 func storedUint(b []byte) uint64 {
 	switch len(b) {
 	case 0:
@@ -164,7 +164,7 @@ func storedUint(b []byte) uint64 {
 	return n
 }
 
-// storedInt reads at most 8 little-endian bytes with sign.
+// storedInt decodes at most 8 little-endian bytes in two's complement.
 func storedInt(b []byte) int64 {
 	if len(b) == 0 {
 		return 0
@@ -173,8 +173,8 @@ func storedInt(b []byte) int64 {
 	return int64(storedUint(b)<<shift) >> shift
 }
 
-// DecodeStored returns the value of stored bytes; B aliases b. Bytes that
-// ValidStored refuses give some value of the kind, never a panic.
+// DecodeStored returns the value of stored bytes; B shares the memory of b. For bytes that
+// are not valid (ValidStored) it returns any value of the kind, without a panic.
 func DecodeStored(b []byte, t *Type) Value {
 	switch typeKinds[t.ID] {
 	case KindString:
@@ -215,8 +215,8 @@ func storedFloat(b []byte, t *Type) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// ValidStored reports whether b could be the stored form of a value of t: for
-// checks of corruption, not for every read.
+// ValidStored reports whether b may be the stored form of a value of type t. It is for
+// checks for corruption, not for every read.
 func ValidStored(b []byte, t *Type) bool {
 	switch typeKinds[t.ID] {
 	case KindString, KindJSON:

@@ -2,31 +2,32 @@ package types
 
 import "strings"
 
-// abbreviated is the length of what %a and %b read.
+// abbreviated is the length of the names for %a and %b.
 const abbreviated = 3
 
-// formatPollBytes is how much of a format is read between two looks at the interrupt.
+// formatPollBytes is how many bytes of a format are processed between two polls of the
+// interrupt.
 const formatPollBytes = 64 << 10
 
-// strToDate is one run of STR_TO_DATE.
+// strToDate is the state of one STR_TO_DATE.
 type strToDate struct {
 	d          DateTime
-	s          []byte
+	s          []byte // text that is not parsed yet
 	pm         bool
-	hour12     bool
-	dayOfYear  int
-	week       int // -1: none
-	weekMonday bool
-	weekStrict bool
-	weekYear   int
-	yearMonday bool // the letter of weekYear was x
-	weekday    int  // 1 Monday … 7 Sunday, 0 none
+	hour12     bool // there was an hour of the 12-hour clock
+	dayOfYear  int  // 0: none
+	week       int  // -1: none
+	weekMonday bool // from %u or %v
+	weekStrict bool // from %V or %v, which need %X or %x
+	weekYear   int  // from %X or %x; -1: none
+	yearMonday bool // weekYear is from %x
+	weekday    int  // 1 Monday to 7 Sunday, 0 none
 }
 
-// DateByFormat reads text by a format of DATE_FORMAT's letters (STR_TO_DATE).
-// The three booleans tell which parts the format has, and thereby the type of the
-// result; ok is false when the text does not follow it. trailing tells that
-// text was left over. Days of the month are not checked against sql_mode here. An error of poll, which may be nil, ends it: then ok is false.
+// DateByFormat parses s by a format of DATE_FORMAT's letters, as STR_TO_DATE does. hasDate,
+// hasTime and hasMicros are the parts that the format has (FormatParts). trailing is true
+// if text is left. ok is false if the text does not match the format, or if poll, which
+// may be nil, returned an error. Whether the month has the day is not checked.
 func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
 	p := strToDate{s: s, week: -1, weekYear: -1}
 	polled := 0
@@ -63,7 +64,8 @@ func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, has
 	return p.d, hasDate, hasTime, hasMicros, !onlySpace(p.s), true
 }
 
-// FormatParts tells which parts a STR_TO_DATE format has.
+// FormatParts reports which parts a format of STR_TO_DATE has, which decides about the type
+// of the result.
 func FormatParts(format []byte) (date, clock, micros bool) {
 	found := formatPart(0)
 	for i := 0; i+1 < len(format) && found != partDate|partClock|partMicros; i++ {
@@ -85,9 +87,9 @@ const (
 	partMicros
 )
 
-// formatLetters says which parts a letter of a format stands for.
+// formatLetters has the parts for the letters of formats.
 var formatLetters = func() (parts [256]formatPart) {
-	for _, c := range []byte("MVUXYWabcjmvuxyw") { // a day of the month alone makes no date: with a time it is 24 hours
+	for _, c := range []byte("MVUXYWabcjmvuxyw") { // not d, e and D: in a TIME, a day is 24 hours
 		parts[c] = partDate
 	}
 	for _, c := range []byte("HISThiklrs") {
@@ -97,7 +99,7 @@ var formatLetters = func() (parts [256]formatPart) {
 	return parts
 }()
 
-// number reads at most width digits.
+// number parses at most width digits; ok is false if there are none.
 func (p *strToDate) number(width int) (n int, ok bool) {
 	i := 0
 	for i < len(p.s) && i < width && isDigit(p.s[i]) {
@@ -108,7 +110,7 @@ func (p *strToDate) number(width int) (n int, ok bool) {
 	return n, i > 0
 }
 
-// name reads a run of letters as a name, or as the beginning of just one of them. It need not be as long as an abbreviation.
+// name parses letters that are one of the names, or the beginning of exactly one of them, and returns its index.
 func (p *strToDate) name(names []string) (int, bool) {
 	n := 0
 	for n < len(p.s) && p.s[n]|0x20 >= 'a' && p.s[n]|0x20 <= 'z' {
@@ -134,7 +136,7 @@ func (p *strToDate) name(names []string) (int, bool) {
 	return found, found >= 0
 }
 
-// abbreviation reads the first letters of a name.
+// abbreviation parses the first letters of a name and returns its index.
 func (p *strToDate) abbreviation(names []string) (int, bool) {
 	for i, name := range names {
 		if len(p.s) >= abbreviated && strings.EqualFold(string(p.s[:abbreviated]), name[:abbreviated]) {
@@ -187,7 +189,7 @@ func (p *strToDate) field(c byte) (ok bool) {
 			}
 		}
 	case 'p':
-		if len(p.s) < 2 || !p.hour12 { // it has to follow an hour of the 12-hour clock
+		if len(p.s) < 2 || !p.hour12 { // it must come after an hour of the 12-hour clock
 			return false
 		}
 		switch strings.ToUpper(string(p.s[:2])) {
@@ -208,7 +210,7 @@ func (p *strToDate) field(c byte) (ok bool) {
 	return ok
 }
 
-// rareField reads weeks, weekdays and what is skipped.
+// rareField parses weeks, weekdays, and text that is skipped.
 func (p *strToDate) rareField(c byte) (ok bool) {
 	switch c {
 	case 'j':
@@ -287,7 +289,7 @@ func (p *strToDate) all(format string) bool {
 	return true
 }
 
-// finish applies AM/PM, days of the year and weeks, and checks ranges.
+// finish computes the date from AM and PM, the day of the year and the week, and checks ranges.
 func (p *strToDate) finish() bool {
 	d := &p.d
 	if p.hour12 {
@@ -315,7 +317,7 @@ func (p *strToDate) finish() bool {
 func (p *strToDate) fromWeek() bool {
 	d := &p.d
 	year := d.Year
-	switch { // %V goes with %X, %v with %x, and %U and %u with %Y
+	switch { // %V belongs to %X, %v to %x, and %U and %u to %Y
 	case p.weekStrict && (p.weekYear < 0 || p.yearMonday != p.weekMonday), !p.weekStrict && p.weekYear >= 0:
 		return false
 	case p.weekStrict:

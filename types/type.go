@@ -8,8 +8,8 @@ import (
 // TypeID names a column type.
 type TypeID uint8
 
-// The column types. The zero TypeID is the type of the literal NULL. The
-// numbers are stored in descriptors: never reorder, only append.
+// The column types. The zero TypeID is the type of the literal NULL. The numbers
+// are stored in table descriptors: add new ones at the end only.
 const (
 	TypeNull TypeID = iota
 	TypeTinyInt
@@ -69,7 +69,7 @@ const (
 	MaxVarcharBytes      = 65535
 	MaxEnumElems         = 65535
 	MaxSetElems          = 64
-	narrowDecimalDigits  = 18 // precision whose unscaled values always fit an int64
+	narrowDecimalDigits  = 18 // largest precision whose unscaled values all fit an int64
 	maxLongBytes         = 1<<32 - 1
 	defaultDecimalDigits = 10
 )
@@ -198,7 +198,7 @@ func (t *Type) appendText(dst []byte) []byte {
 	return dst
 }
 
-// MemberText returns a member of an ENUM or SET for people, in utf8mb4.
+// MemberText returns a member of an ENUM or SET in utf8mb4.
 func (t *Type) MemberText(member string) string {
 	from, to := t.Coll.Charset(), DefaultCollation.Charset()
 	if SameBytes(from, to) {
@@ -251,7 +251,8 @@ func (t *Type) MaxBytes() int64 {
 	return 0
 }
 
-// FixedBytes returns what MySQL stores a value of a type in that is not a string, for its limits and what it shows of keys.
+// FixedBytes returns how many bytes MySQL stores a value of t in, which is not a
+// string type. MySQL's limits of row and key lengths count these.
 func (t *Type) FixedBytes() int {
 	fraction := (int(max(t.Scale, 0)) + 1) / 2
 	switch t.ID {
@@ -283,7 +284,8 @@ func (t *Type) FixedBytes() int {
 	return 8
 }
 
-// digitBytes is how many bytes MySQL stores so many digits of a DECIMAL in.
+// digitBytes returns how many bytes MySQL stores so many digits of a DECIMAL in:
+// four per nine digits, and fewer for the rest.
 func digitBytes(digits int) int {
 	digits = max(digits, 0)
 	rest := [...]int{0, 1, 1, 2, 2, 3, 3, 4, 4}

@@ -2,8 +2,9 @@ package types
 
 import "strconv"
 
-// AppendTyped appends the text of v as a column of type t shows it: with its zeros before ZEROFILL numbers and years, its fixed digits of
-// FLOAT(M,D), and without the digits that a quotient keeps beyond its scale. The text of other values is that of AppendText.
+// AppendTyped appends the text of v in a column or expression of type t: with leading zeros
+// of ZEROFILL numbers and years, the fraction digits of FLOAT(M,D), and decimals rounded to
+// the scale of t. The text of other values is that of AppendText.
 func AppendTyped(dst []byte, ctx *Context, v *Value, t *Type) []byte {
 	from := len(dst)
 	switch v.K {
@@ -28,7 +29,8 @@ func AppendTyped(dst []byte, ctx *Context, v *Value, t *Type) []byte {
 	return AppendText(dst, ctx, v)
 }
 
-// fillZeros puts zeros before the text at dst[from:] up to the width of a ZEROFILL type.
+// fillZeros inserts zeros before the number in dst[from:] up to the width of t, if that is
+// ZEROFILL.
 func fillZeros(dst []byte, from int, t *Type) []byte {
 	if !t.ZeroFill {
 		return dst
@@ -47,13 +49,14 @@ func fillZeros(dst []byte, from int, t *Type) []byte {
 	return dst
 }
 
-// Widths of ZEROFILL columns that are declared without one.
+// Display widths of ZEROFILL columns that are declared without one.
 const (
 	floatFillWidth  = 12
 	doubleFillWidth = 22
 )
 
-// ZeroFillWidth returns how many characters a ZEROFILL column shows at least.
+// ZeroFillWidth returns the width in characters to which numbers of a ZEROFILL type are
+// filled.
 func (t *Type) ZeroFillWidth() int {
 	switch t.ID {
 	case TypeDecimal:

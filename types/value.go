@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Kind is the evaluation class of a Value. A column type maps to exactly one
-// kind (Type.Kind); several column types share a kind.
+// Kind says how a Value is represented and computed with. A column type has
+// exactly one kind (Type.Kind); several column types share a kind.
 type Kind uint8
 
 // The kinds. The zero Kind is NULL, so the zero Value is NULL.
@@ -23,12 +23,12 @@ const (
 	KindTime           // N: signed microseconds; Scale: fsp.
 	KindEnum           // N: 1-based index, 0 for the error value ''; B: the member's text; Coll.
 	KindSet            // N: bits; B: members joined with commas; Coll.
-	KindBit            // N: bits of a uint64; Scale: length in bytes of the string form.
+	KindBit            // N: bits of a uint64; Scale: length in bytes as a string.
 	KindJSON           // B: normalised JSON text in utf8mb4.
 )
 
-// Value is one SQL value. It is 40 bytes and copied freely; B is borrowed and
-// valid only as long as its owner says (a row buffer, an arena, a Vector).
+// Value is one SQL value. It is 40 bytes and is copied freely. B belongs to a row
+// buffer, an arena or a Vector, and is valid as long as that says.
 type Value struct {
 	K     Kind
 	Scale uint8       // decimal scale, or fractional second digits, or bytes of a BIT
@@ -65,14 +65,15 @@ func String(b []byte, c CollationID) Value {
 	return Value{K: KindString, Coll: c, B: b}
 }
 
-// Text returns a utf8mb4 string of the default collation that aliases s.
+// Text returns a utf8mb4 string in the default collation. B shares the memory of s
+// and must not be written.
 func Text(s string) Value { return String(bytesOf(s), DefaultCollation) }
 
 // Bytes returns a binary string. b is borrowed.
 func Bytes(b []byte) Value { return String(b, Binary) }
 
-// SinglePrecision in Value.Scale marks a KindFloat that came from a FLOAT column:
-// it prints six digits. Arithmetic drops the mark.
+// SinglePrecision in Value.Scale marks a KindFloat of a FLOAT column: as text it
+// has six significant digits. Arithmetic returns unmarked values.
 const SinglePrecision = 1
 
 // Float32 returns a FLOAT: f rounded to single precision.
@@ -87,7 +88,7 @@ func Decimal(unscaled int64, scale uint8) Value {
 	return Value{K: KindDecimal, N: unscaled, Scale: scale}
 }
 
-// Time returns a TIME of us microseconds shown with fsp digits.
+// Time returns a TIME of us microseconds with fsp fraction digits as text.
 func Time(us int64, fsp uint8) Value { return Value{K: KindTime, N: us, Scale: fsp} }
 
 // Date returns a DATE from a packed number (see PackDatetime).
@@ -118,7 +119,7 @@ func (v *Value) Uint64() uint64 { return uint64(v.N) }
 // Float64 returns the number of a KindFloat value.
 func (v *Value) Float64() float64 { return math.Float64frombits(uint64(v.N)) }
 
-// IsString reports whether v has text of its own in B.
+// IsString reports whether B is v's text: a string, ENUM, SET or JSON.
 func (v *Value) IsString() bool {
 	switch v.K {
 	case KindString, KindEnum, KindSet, KindJSON:
@@ -136,7 +137,7 @@ func (v *Value) IsTemporal() bool { return v.K >= KindDate && v.K <= KindTime }
 // IsNumeric reports whether v is an integer, a float or a decimal.
 func (v *Value) IsNumeric() bool { return v.K >= KindInt && v.K <= KindDecimal }
 
-// Clone returns v with bytes of its own.
+// Clone returns v with a copy of B.
 func (v Value) Clone() Value {
 	if v.B != nil {
 		v.B = append(make([]byte, 0, len(v.B)), v.B...)
@@ -147,7 +148,7 @@ func (v Value) Clone() Value {
 // MemSize returns the bytes that v occupies, for memory accounting.
 func (v *Value) MemSize() int { return int(unsafe.Sizeof(*v)) + len(v.B) }
 
-// emptyBytes distinguishes the empty string from an absent slice.
+// emptyBytes is B of an empty string, which is not nil.
 var emptyBytes = []byte{}
 
 // bytesOf returns the bytes of s without copying; they must not be written.

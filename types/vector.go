@@ -7,29 +7,31 @@ const MaxBatchRows = 1024
 
 const nullWords = MaxBatchRows / 64
 
-// Vector is a typed column of up to MaxBatchRows values. Numbers live in N;
-// strings, JSON and wide decimals have their bytes in Data. ENUM and SET keep
-// their number and get their text from Type. Its fields may be read by kernels
-// and written through the methods. A Vector has one user at a time.
+// Vector is a typed column of up to MaxBatchRows values. Numbers are in N; strings,
+// JSON and wide decimals have their bytes in Data. ENUM and SET have their number in N
+// and their text in Type. Kernels of package expr read the fields and write N and Nulls;
+// others use the methods. A Vector is used by one goroutine at a time.
 type Vector struct {
 	Type  Type
 	Nulls []uint64 // bit i set: row i is NULL
 	N     []int64  // Value.N of row i; 0 for NULL and strings
-	Off   []uint32 // Data[Off[i]:Off[i+1]] of row i; empty for kinds without bytes
+	Off   []uint32 // row i is Data[Off[i]:Off[i+1]]; empty for kinds without bytes
 	Data  []byte
 
 	kind  Kind
 	bytes bool // Off and Data are used
-	nulls int
+	nulls int  // NULLs that were appended
 	room  Room
-	held  int // bytes of Data that room has been asked for
+	held  int // bytes of Data that room has granted
 }
 
-// Room is asked before a vector makes memory for long values, and told by a negative number when it gives that back. Where it refuses the value is left out,
-// as by RowEncoder: whoever gave the Room knows then, and has the statement end.
+// Room is called before a vector allocates memory for a long value, with the number of
+// bytes, and with a negative number when the memory is given back. If it returns false,
+// the value becomes empty; the caller of SetRoom has to end the statement then.
 type Room func(bytes int) bool
 
-// vectorLong is from which length on a value is told to Room. The sum of shorter ones is bounded by BatchBytesMax.
+// vectorLong is the fewest bytes of a value for which Room is called. The sum of shorter
+// values is bounded by BatchBytesMax.
 const vectorLong = 64 << 10
 
 // NewVector returns an empty vector.
@@ -39,7 +41,7 @@ func NewVector(t Type) *Vector {
 	return v
 }
 
-// Init empties v and gives it a type; memory is kept.
+// Init removes all rows and sets the type. It keeps the memory.
 func (v *Vector) Init(t Type) {
 	v.Type, v.kind = t, t.Kind()
 	v.bytes = v.kind == KindString || v.kind == KindJSON || v.kind == KindDecimal
@@ -49,7 +51,7 @@ func (v *Vector) Init(t Type) {
 	v.Reset()
 }
 
-// Reset drops the rows and keeps the memory.
+// Reset removes all rows and keeps the memory.
 func (v *Vector) Reset() {
 	clear(v.Nulls)
 	v.nulls = 0
@@ -69,13 +71,14 @@ func (v *Vector) Len() int { return len(v.N) }
 // IsNull reports whether row i is NULL.
 func (v *Vector) IsNull(i int) bool { return v.Nulls[i>>6]>>(uint(i)&63)&1 != 0 }
 
-// HasNulls reports whether any row is NULL.
+// HasNulls reports whether a NULL was appended. A kernel that writes Nulls makes it true,
+// see shape in package expr.
 func (v *Vector) HasNulls() bool { return v.nulls > 0 }
 
-// Bytes returns the string of row i; borrowed from Data.
+// Bytes returns the bytes of row i, which are valid until Reset.
 func (v *Vector) Bytes(i int) []byte { return v.Data[v.Off[i]:v.Off[i+1]:v.Off[i+1]] }
 
-// Value returns row i; B is borrowed from Data and lost at Reset.
+// Value returns row i. B is valid until Reset.
 func (v *Vector) Value(i int) Value {
 	if v.IsNull(i) {
 		return Value{}
@@ -103,8 +106,8 @@ func (v *Vector) Value(i int) Value {
 	return Value{K: v.kind, N: v.N[i]}
 }
 
-// decimal reads row i: Data holds nothing for a narrow number at the type's
-// scale, else the scale and the wide bytes, if any.
+// decimal returns row i. It has no bytes in Data if the number is in N and has the type's
+// scale, else the scale, and then the wide decimal if it is one.
 func (v *Vector) decimal(i int) Value {
 	d := Value{K: KindDecimal, Scale: uint8(v.Type.Scale), N: v.N[i]}
 	if b := v.Bytes(i); len(b) > 0 {
@@ -116,7 +119,7 @@ func (v *Vector) decimal(i int) Value {
 	return d
 }
 
-// end closes the row that was just appended.
+// end completes the row whose bytes were appended to Data.
 func (v *Vector) end() {
 	if v.bytes {
 		v.Off = append(v.Off, uint32(len(v.Data)))
@@ -132,13 +135,13 @@ func (v *Vector) AppendNull() {
 	v.end()
 }
 
-// AppendInt appends the number of a value whose kind keeps all in N.
+// AppendInt appends a value that is in N entirely.
 func (v *Vector) AppendInt(n int64) {
 	v.N = append(v.N, n)
 	v.end()
 }
 
-// AppendBytes appends a string or JSON text, copying it.
+// AppendBytes appends a copy of a string or JSON text.
 func (v *Vector) AppendBytes(b []byte) {
 	v.N = append(v.N, 0)
 	if len(b) < vectorLong || v.grow(len(b)) {
@@ -147,7 +150,8 @@ func (v *Vector) AppendBytes(b []byte) {
 	v.Off = append(v.Off, uint32(len(v.Data)))
 }
 
-// grow makes room for n bytes more, and not for many more: a text may be as long as a packet.
+// grow makes room in Data for n bytes more. Because a text may be as long as a packet, it
+// does not double the capacity. It returns false if Room does.
 func (v *Vector) grow(n int) bool {
 	need := len(v.Data) + n
 	if need > max(v.held, cap(v.Data)) && n < len(v.Data) {
@@ -167,7 +171,7 @@ func (v *Vector) grow(n int) bool {
 	return true
 }
 
-// SetRoom makes the vector ask from now on; nil gives back what it has been given.
+// SetRoom sets the Room of v, and gives back what the one before has granted.
 func (v *Vector) SetRoom(room Room) {
 	if v.held > 0 {
 		v.room(-v.held)
@@ -176,8 +180,8 @@ func (v *Vector) SetRoom(room Room) {
 	v.room = room
 }
 
-// Append appends a copy of x. A value of another kind than the vector's is
-// brought to it silently, as RowEncoder does.
+// Append appends a copy of x. A value of another kind is converted without warnings, as
+// by RowEncoder.
 func (v *Vector) Append(x *Value) {
 	if x.K == KindNull {
 		v.AppendNull()
@@ -281,7 +285,7 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 	v.AppendInt(src.N[i])
 }
 
-// MemSize returns the bytes that v holds, used or not.
+// MemSize returns the memory of v in bytes, used or not.
 func (v *Vector) MemSize() int {
 	return int(unsafe.Sizeof(*v)) + 8*cap(v.Nulls) + 8*cap(v.N) + 4*cap(v.Off) + cap(v.Data)
 }
@@ -294,7 +298,7 @@ func (v *Vector) Encode(e *RowEncoder, i int) {
 	}
 	if v.kind == KindSet {
 		x := Value{K: KindSet, Coll: v.Type.Coll, N: v.N[i]}
-		e.Value(&v.Type, &x) // its text is built in the encoder's scratch
+		e.Value(&v.Type, &x) // without B: the encoder builds the text
 		return
 	}
 	x := v.Value(i)
@@ -311,7 +315,7 @@ func (v *Vector) CompareRows(i int, o *Vector, j int) int {
 	switch v.kind {
 	case KindInt, KindDate, KindDatetime, KindTimestamp, KindTime:
 		return compareInts(v.N[i], o.N[j])
-	case KindUint, KindBit, KindEnum, KindSet: // ENUM and SET sort by number
+	case KindUint, KindBit, KindEnum, KindSet: // ENUM and SET are ordered by number
 		return compareUints(uint64(v.N[i]), uint64(o.N[j]))
 	case KindString:
 		return CompareStrings(v.Bytes(i), o.Bytes(j), v.Type.stringColl())
@@ -319,7 +323,7 @@ func (v *Vector) CompareRows(i int, o *Vector, j int) int {
 	return Compare(v.Value(i), o.Value(j), v.Type.Coll)
 }
 
-// Hash hashes row i; see Hash64.
+// Hash returns the hash of row i, see Hash64.
 func (v *Vector) Hash(seed uint64, i int) uint64 {
 	if v.IsNull(i) {
 		return Hash64(seed, Value{}, 0)
@@ -333,5 +337,5 @@ func (v *Vector) Hash(seed uint64, i int) uint64 {
 	return Hash64(seed, v.Value(i), v.Type.Coll) // ENUM and SET by their text
 }
 
-// NullCount returns the number of NULL rows.
+// NullCount returns how many NULLs were appended.
 func (v *Vector) NullCount() int { return v.nulls }

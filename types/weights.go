@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// scratch lends buffers for weights; the library's interfaces would move a
-// buffer on the stack to the heap.
+// scratch is a pool of buffers for weights. Buffers on the stack would escape to the
+// heap through the library's interfaces.
 var scratch = sync.Pool{New: func() any { b := make([]byte, 0, 256); return &b }}
 
-// scratchMax is the largest buffer that goes back to the pool.
+// scratchMax is the capacity of the largest buffer that is returned to the pool.
 const scratchMax = 64 << 10
 
 func putScratch(p *[]byte, b []byte) {
@@ -22,9 +22,9 @@ func putScratch(p *[]byte, b []byte) {
 	}
 }
 
-// CompareStrings compares two strings in the character set of c: negative, zero
-// or positive. Under PAD SPACE the shorter string counts as if followed by
-// spaces without end.
+// CompareStrings compares two strings, which are in the character set of c, by that
+// collation: the result is negative, zero or positive. Under PAD SPACE the shorter
+// string is compared as if it were padded with spaces.
 func CompareStrings(a, b []byte, c CollationID) int {
 	if c == Binary || c == Utf8mb40900Bin {
 		return bytes.Compare(a, b)
@@ -110,8 +110,8 @@ func (c *collation) nextGeneral(s []byte) (uint16, int) {
 	return c.runes[r], n
 }
 
-// samePrefix returns a length at which a and b are equal and ASCII, in steps of
-// 8 bytes: what the loops after it need not look at.
+// samePrefix returns the length, a multiple of 8, of a prefix that a and b have in
+// common and that is ASCII.
 func samePrefix(a, b []byte) int {
 	i := 0
 	for i+8 <= len(a) && i+8 <= len(b) {
@@ -153,15 +153,15 @@ func (c *collation) comparePadGeneral(a, b []byte) int {
 	return 0
 }
 
-// compareASCII compares by the table of ASCII weights. ok is false when a
-// character outside the table decides or could decide.
+// compareASCII compares by the table of ASCII weights. ok is false if a character that
+// is not in the table may decide.
 func (c *collation) compareASCII(a, b []byte) (r int, ok bool) {
 	t := c.ascii
 	if t == nil {
 		return 0, false
 	}
 	if skip := samePrefix(a, b); skip > 0 {
-		// The last equal character stays: it may combine with what follows.
+		// The last equal character stays, because it may be followed by a combining character.
 		a, b = a[skip-1:], b[skip-1:]
 	}
 	n := min(len(a), len(b))
@@ -232,7 +232,8 @@ func comparePadUnits(a, b []byte, unit int, space uint16) int {
 	return 0
 }
 
-// AppendWeightString appends the weights of s as WEIGHT_STRING shows them: keys of ours have another form, but the same order.
+// AppendWeightString appends the weights of s as the SQL function WEIGHT_STRING returns
+// them. Keys have the same order, but another format.
 func AppendWeightString(dst, s []byte, id CollationID) []byte {
 	c := id.get().load()
 	switch utf := c.charset.class; {
@@ -257,12 +258,12 @@ func AppendWeightString(dst, s []byte, id CollationID) []byte {
 	return dst
 }
 
-// appendWeights appends the weights of s without padding or escapes. Code
-// points and general_ci weights are written in the manner of UTF-8: it keeps
-// their order, takes one byte for ASCII, and has 0x20 only for the space.
+// appendWeights appends the weights of s without padding and escapes. Code points and
+// general_ci weights are encoded like UTF-8, which keeps their order, takes one byte
+// for ASCII, and has the byte 0x20 only for the space.
 func (c *collation) appendWeights(dst, s []byte) []byte {
 	if len(s) >= vectorLong {
-		dst = slices.Grow(dst, c.unit()*len(s)) // growing by and by, the weights of a long text would leave several times their size behind
+		dst = slices.Grow(dst, c.unit()*len(s)) // append alone would allocate several times the size for a long text
 	}
 	switch c.class {
 	case collRaw, collPadRaw:
@@ -325,7 +326,7 @@ func (c *collation) appendASCII(dst, s []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// hashString hashes s so that strings equal under c hash alike.
+// hashString returns a hash of s that is the same for strings that are equal under c.
 func hashString(seed uint64, s []byte, c CollationID) uint64 {
 	k := c.get()
 	switch k.class {
@@ -346,7 +347,7 @@ func hashString(seed uint64, s []byte, c CollationID) uint64 {
 	return h
 }
 
-// unit returns the bytes per weight in appendWeights.
+// unit returns the bytes of a weight in appendWeights, by which it can be padded.
 func (c *collation) unit() int {
 	if c.class == collPadUCA {
 		return 2

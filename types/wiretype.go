@@ -29,7 +29,7 @@ func (t *Type) WireType() byte { return wireTypes[t.ID] }
 // intWidths are the display widths of TINYINT … BIGINT, signed and unsigned.
 var intWidths = [...][2]uint32{{4, 3}, {6, 5}, {9, 8}, {11, 10}, {20, 20}}
 
-// WireLength returns the column length of a column definition: in bytes of
+// WireLength returns the length in a column definition of the client protocol: in bytes of
 // character_set_results for text, else in characters.
 func (t *Type) WireLength(results *Charset) uint32 {
 	fraction := uint32(0)
@@ -85,7 +85,7 @@ func (t *Type) WireLength(results *Charset) uint32 {
 		return 0
 	case TypeTinyText, TypeText, TypeMediumText, TypeLongText:
 		if results == nil || results.class == csBinary {
-			width = 1 // text as it is stored: its type's bytes, by which drivers tell MEDIUMTEXT from LONGTEXT
+			width = 1 // text is sent as it is stored: drivers distinguish MEDIUMTEXT from LONGTEXT by this length
 		}
 	}
 	return uint32(min(uint64(t.MaxBytes())*width, 1<<32-1))
@@ -105,8 +105,8 @@ func (t *Type) elemChars() uint64 {
 	return uint64(longest)
 }
 
-// textCharset returns the character set in which text of t leaves the server,
-// nil when t is no text.
+// textCharset returns the character set in which text of type t is sent to the client, nil
+// if t is no text.
 func (t *Type) textCharset(results *Charset) *Charset {
 	if !t.IsText() && t.ID != TypeEnum && t.ID != TypeSet || t.stringColl() == Binary {
 		return nil
@@ -117,8 +117,8 @@ func (t *Type) textCharset(results *Charset) *Charset {
 	return results
 }
 
-// WireCharset returns the collation id of a column definition: that of the text
-// as sent, 63 for everything else.
+// WireCharset returns the collation in a column definition: that of the text as it is sent,
+// 63 (binary) for other types.
 func (t *Type) WireCharset(results *Charset) uint16 {
 	cs := t.textCharset(results)
 	switch {
@@ -130,8 +130,8 @@ func (t *Type) WireCharset(results *Charset) uint16 {
 	return uint16(cs.Default)
 }
 
-// WireFlags returns the flags that follow from the type; callers add those of
-// keys, NOT NULL and AUTO_INCREMENT.
+// WireFlags returns the flags in a column definition that follow from the type. Callers add
+// those of keys, NOT NULL and AUTO_INCREMENT.
 func (t *Type) WireFlags() uint16 {
 	f := uint16(0)
 	if t.Unsigned || t.ID == TypeYear || t.ID == TypeBit {
@@ -159,10 +159,10 @@ func (t *Type) WireFlags() uint16 {
 	return f
 }
 
-// wireNotFixed is the protocol's "decimals" of floats without a fixed number.
+// wireNotFixed is the number of decimals in the protocol for doubles without a fixed one.
 const wireNotFixed = 31
 
-// WireDecimals returns the decimals of a column definition.
+// WireDecimals returns the number of decimals in a column definition.
 func (t *Type) WireDecimals() byte {
 	switch t.ID {
 	case TypeFloat, TypeDouble:
