@@ -110,12 +110,15 @@ type Context struct {
 // the same statement.
 func (c *Context) Fork() *Context {
 	f := *c
-	f.warnings, f.counts, f.Rand = nil, [3]int{}, nil
+	f.warnings, f.counts, f.failure, f.Rand = nil, [3]int{}, nil, nil
 	return &f
 }
 
-// Absorb moves the diagnostics of a fork to c.
+// Absorb moves the diagnostics of a fork to c, with the error that TakeFailure returns.
 func (c *Context) Absorb(f *Context) {
+	if c.failure == nil {
+		c.failure = f.failure
+	}
 	for i, n := range f.counts {
 		c.counts[i] += n
 	}
@@ -239,8 +242,10 @@ func (c *Context) WarningCount() int { return c.counts[0] + c.counts[1] + c.coun
 // ErrorCount returns @@error_count.
 func (c *Context) ErrorCount() int { return c.counts[LevelError] }
 
-// ResetWarnings empties the diagnostics area and keeps its memory.
+// ResetWarnings empties the diagnostics area, keeps its memory, and forgets the error that
+// TakeFailure returns: a statement that ended with another one has not taken it.
 func (c *Context) ResetWarnings() {
+	c.failure = nil
 	clear(c.warnings)
 	c.warnings = c.warnings[:0]
 	c.counts = [3]int{}
