@@ -186,8 +186,10 @@ func (c *schemaCheck) valid(schema, value []byte, nesting int) (bool, error) {
 	if !ok || err != nil {
 		return false, err
 	}
-	if list := member(schema, "enum"); kind(list) == '[' && !c.oneOfValues(list, value) {
-		return c.fail("enum"), nil
+	if list := member(schema, "enum"); kind(list) == '[' {
+		if ok, err := c.oneOfValues(list, value); err != nil || !ok {
+			return err == nil && c.fail("enum"), err
+		}
 	}
 	return c.combined(schema, value, nesting)
 }
@@ -274,11 +276,14 @@ func sameJSON(a, b []byte) bool {
 	return types.Compare(types.JSON(a), types.JSON(b), types.Utf8mb4Bin) == 0
 }
 
-func (c *schemaCheck) oneOfValues(list, value []byte) bool {
+func (c *schemaCheck) oneOfValues(list, value []byte) (bool, error) {
 	for it := types.NewJSONIter(list); ; {
 		_, v, ok := it.Next()
 		if !ok || sameJSON(v, value) {
-			return ok
+			return ok, nil
+		}
+		if err := c.ctx.steps(len(v) + len(value)); err != nil {
+			return false, err
 		}
 	}
 }
@@ -358,7 +363,13 @@ func (c *schemaCheck) matches(pattern, s []byte, otherwise bool) (bool, error) {
 	if m == nil {
 		return otherwise, nil
 	}
-	m.Reset(types.AppendRunes(nil, s, types.Utf8mb4Bin))
+	const runeBytes = 4
+	mark := c.ctx.meterMark()
+	defer c.ctx.unchargeTo(mark)
+	if !c.ctx.fits(runeBytes * len(s)) {
+		return false, c.ctx.failed
+	}
+	m.Reset(types.AppendRunes(make([]rune, 0, len(s)), s, types.Utf8mb4Bin))
 	return m.Find(0, c.ctx.Poll)
 }
 
@@ -423,8 +434,10 @@ func (c *schemaCheck) object(schema, value []byte, nesting int) (bool, error) {
 			return false, err
 		}
 	}
-	if list := member(schema, "required"); kind(list) == '[' && !hasAll(value, list) {
-		return c.fail("required"), nil
+	if list := member(schema, "required"); kind(list) == '[' {
+		if ok, err := c.hasAll(value, list); err != nil || !ok {
+			return err == nil && c.fail("required"), err
+		}
 	}
 	if !c.counted(schema, n, "minProperties", "maxProperties") {
 		return false, nil
@@ -478,15 +491,18 @@ func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, e
 	return c.within("additionalProperties", "", func() (bool, error) { return c.valid(other, value, nesting+1) })
 }
 
-// hasAll reports whether an object has members of all the names in list.
-func hasAll(object, list []byte) bool {
+// hasAll reports whether an object has members of all the names in list. Each name is searched in the whole object.
+func (c *schemaCheck) hasAll(object, list []byte) (bool, error) {
 	for it := types.NewJSONIter(list); ; {
 		_, name, ok := it.Next()
 		if !ok {
-			return true
+			return true, nil
 		}
 		if kind(name) == '"' && member(object, string(types.UnquoteJSON(name))) == nil {
-			return false
+			return false, nil
+		}
+		if err := c.ctx.steps(len(object)); err != nil {
+			return false, err
 		}
 	}
 }
@@ -501,12 +517,15 @@ func (c *schemaCheck) dependencies(schema, value []byte, nesting int) (bool, err
 		if !some {
 			return true, nil
 		}
+		if err := c.ctx.steps(len(value)); err != nil {
+			return false, err
+		}
 		if member(value, string(types.UnquoteJSON(key))) == nil {
 			continue
 		}
 		ok, err := true, error(nil)
 		if kind(needs) == '[' {
-			ok = hasAll(value, needs)
+			ok, err = c.hasAll(value, needs)
 		} else {
 			c.quiet++
 			ok, err = c.valid(needs, value, nesting+1)

@@ -360,3 +360,46 @@ func TestDocumentsTakeNoTrees(t *testing.T) {
 		held = 0
 	}
 }
+
+// TestSchemaInterrupt: requirements that look for many names in a large object, or compare a large value with many, can be ended.
+func TestSchemaInterrupt(t *testing.T) {
+	const members = 600
+	var names, object, needs []string
+	for i := range members {
+		key := strconv.Quote("member" + strconv.Itoa(i))
+		names, object, needs = append(names, key), append(object, key+": 1"), append(needs, key+": []")
+	}
+	text := "{" + strings.Join(object, ", ") + "}"
+	for _, c := range []struct{ schema, document string }{
+		{`{"required": [` + strings.Join(names, ", ") + `]}`, text},
+		{`{"dependencies": {` + strings.Join(needs, ", ") + `}}`, text},
+		{`{"enum": [` + strings.Join(names, ", ") + `]}`, strconv.Quote(strings.Repeat("m", len(text)))},
+	} {
+		x := newBinder()
+		x.names, x.types = map[string]int{"s": 0, "d": 1}, []types.Type{{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}, {ID: types.TypeJSON, Coll: types.Utf8mb4Bin}}
+		e, err := x.parse("JSON_SCHEMA_VALID(s, d)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := []types.Value{types.JSON([]byte(c.schema)), types.JSON([]byte(c.document))}
+		polls, killed := 0, types.Errorf(types.ErQueryInterrupted)
+		ctx := x.newContext()
+		ctx.Poll = func() error { polls++; return nil }
+		if v, err := e.Eval(ctx, row); err != nil || (v.N != 0) != (c.document == text) {
+			t.Errorf("%.20s: %v, %v", c.schema, v, err)
+		}
+		if least := members * len(text) / (128 << 10); polls < least {
+			t.Errorf("%.20s: %d polls, of at least %d", c.schema, polls, least)
+		}
+		left := polls / 2
+		ctx.Poll = func() error {
+			if left--; left < 0 {
+				return killed
+			}
+			return nil
+		}
+		if _, err := e.Eval(ctx, row); !errors.Is(err, killed) {
+			t.Errorf("%.20s: %v", c.schema, err)
+		}
+	}
+}
