@@ -60,6 +60,7 @@ func TestResultsBeyondThePacket(t *testing.T) {
 		"REGEXP_REPLACE(REPEAT('a', 4000), 'a', REPEAT('b', 10000))",
 		"REGEXP_REPLACE(REPEAT('a', 800000), '(aaaaaaaa)', '$1$1$1$1')",
 		"REGEXP_REPLACE(CONCAT('b', REPEAT('a', 800000)), '(a{8000})', REPEAT('$1', 1000), 1, 2)",
+		"EXTRACTVALUE(CONCAT('<a>', REPEAT('a', 300000), '</a>'), 'concat(/a, /a, /a, /a, /a, /a, /a, /a)')",
 	} {
 		v, ctx, allocated, err := measure(t, text)
 		w := ctx.Warnings()
@@ -400,6 +401,37 @@ func TestSchemaInterrupt(t *testing.T) {
 		}
 		if _, err := e.Eval(ctx, row); !errors.Is(err, killed) {
 			t.Errorf("%.20s: %v", c.schema, err)
+		}
+	}
+}
+
+// TestXPathConcatMemory: what nested concat() of XPath hold at one time is counted, although each of them is shorter than a packet.
+func TestXPathConcatMemory(t *testing.T) {
+	x := newBinder()
+	x.b.NoFold = true
+	path := "/a"
+	for range 20 {
+		path = "concat(/a, " + path + ")"
+	}
+	e, err := x.parse("LENGTH(EXTRACTVALUE(CONCAT('<a>', REPEAT('a', 100000), '</a>'), '" + path + "'))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, full := range map[int64]bool{1 << 20: true, 1 << 30: false} {
+		ctx, held := x.newContext(), int64(0)
+		refused := types.Errorf(types.ErOutOfResources)
+		ctx.Grow = func(n int64) error {
+			if held += n; held > limit {
+				return refused
+			}
+			return nil
+		}
+		v, err := e.Eval(ctx, nil)
+		if full != errors.Is(err, refused) || !full && (err != nil || v.N != 2_100_000) {
+			t.Errorf("with %d bytes: %d, %v", limit, v.N, err)
+		}
+		if ctx.ResetArena(); err == nil && held != 0 {
+			t.Errorf("%d bytes are still counted", held)
 		}
 	}
 }

@@ -444,7 +444,7 @@ func (ctx *Ctx) namedLocale(n *Node, row []types.Value) (*types.Locale, error) {
 	}
 	name := "NULL"
 	if !v.IsNull() {
-		name = string(v.B)
+		name = string(v.B[:min(len(v.B), quotedMax)])
 	}
 	locale := types.LookupLocale(name)
 	if locale == nil {

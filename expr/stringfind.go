@@ -501,7 +501,13 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	if cs := n.typ.Coll.Charset(); cs.MinLen > 1 {
 		s = ctx.converted(s, cs, types.DefaultCollation.Charset())
 	}
+	if room := len(s) + 4; ctx.fits(room) && len(s) >= meterUnit {
+		out = make([]byte, 0, room)
+	}
 	for len(s) > 0 {
+		if err := ctx.steps(1); err != nil || ctx.failed != nil {
+			return types.Null(), err
+		}
 		c, size := utf8.DecodeRune(s)
 		letter := s[:size]
 		s = s[size:]
@@ -525,6 +531,7 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	for ; letters > 0 && letters < 4; letters++ {
 		out = append(out, '0')
 	}
+	out = ctx.owned(out)
 	if n.typ.Coll.Charset().MinLen > 1 {
 		return ctx.fromUTF8(n, out), nil
 	}

@@ -50,6 +50,7 @@ type xmlMatch struct {
 	env  *xpathEnv
 	text []byte // the document
 	out  xpathValue
+	mark int64 // what was counted before parsing and evaluation
 }
 
 // match parses the first argument and evaluates the path in the second. ok is false if one is NULL, and with warning 1525 if the document is not
@@ -71,7 +72,7 @@ func (ctx *Ctx) match(n *Node, row []types.Value) (m xmlMatch, ok bool, err erro
 		}
 		path = &compiled
 	}
-	taken := 0
+	taken, mark := 0, ctx.meterMark()
 	doc, fault, err := parseXML(v.B, func(nodes int) error {
 		taken += nodes * xmlNodeBytes
 		ctx.charge(nodes * xmlNodeBytes)
@@ -85,7 +86,7 @@ func (ctx *Ctx) match(n *Node, row []types.Value) (m xmlMatch, ok bool, err erro
 		ctx.Warn(types.LevelWarning, types.ErWrongValue, "XML", fault)
 		return m, false, nil
 	}
-	m = xmlMatch{env: ctx.xpathEnv(n.typ.Coll, doc), text: v.B}
+	m = xmlMatch{env: ctx.xpathEnv(n.typ.Coll, doc), text: v.B, mark: mark}
 	m.out = path.eval(&xpathContext{xpathEnv: m.env})
 	return m, m.env.err == nil, m.env.err
 }
@@ -96,7 +97,7 @@ func (ctx *Ctx) xpathEnv(coll types.CollationID, doc []xmlNode) *xpathEnv {
 	if !types.SameBytes(coll.Charset(), utf8) {
 		coll = types.DefaultCollation
 	}
-	return &xpathEnv{doc: doc, poll: ctx.poll, length: utf8.CountChars, number: types.AppendFloat,
+	env := &xpathEnv{doc: doc, poll: ctx.poll, length: utf8.CountChars, number: types.AppendFloat, mark: ctx.meterMark, release: ctx.unchargeTo,
 		order: func(a, b []byte) int { return types.CompareStrings(a, b, coll) },
 		toNumber: func(text []byte) float64 {
 			v := types.String(text, coll)
@@ -126,6 +127,16 @@ func (ctx *Ctx) xpathEnv(coll types.CollationID, doc []xmlNode) *xpathEnv {
 			return s[:utf8.CharPrefix(s, min(n, math.MaxInt32))]
 		},
 	}
+	env.grow = func(size, more int) bool {
+		if ctx.overPacket("concat", size) {
+			return false
+		}
+		if !ctx.charge(more) {
+			env.err = ctx.failed
+		}
+		return env.err == nil
+	}
+	return env
 }
 
 // evalExtractValue is EXTRACTVALUE(xml, path): the texts of the nodes that the path finds, separated by spaces.
@@ -138,6 +149,7 @@ func evalExtractValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 	if !ok || m.env.err != nil {
 		return types.Null(), m.env.err
 	}
+	ctx.unchargeTo(m.mark) // of what evaluation has allocated, only text is still used
 	return ctx.fromUTF8(n, ctx.owned(text)), nil
 }
 

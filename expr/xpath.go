@@ -40,6 +40,11 @@ type xpathEnv struct {
 	length   func(s []byte) int                                                  // in characters
 	sub      func(s []byte, from, n int) []byte                                  // n characters from number from on, which counts from 1
 	poll     func() error
+	// grow counts more bytes of a text that has size bytes with them. It returns false if the text is longer than max_allowed_packet, which
+	// makes it NULL, or if the statement has reached its memory limit.
+	grow    func(size, more int) bool
+	mark    func() int64 // what is counted now
+	release func(mark int64)
 
 	err   error
 	steps int
@@ -288,7 +293,7 @@ var xpathFunctions = map[string]struct {
 		v := xpathValue{kind: xpathText}
 		for _, arg := range args {
 			text, ok := c.asText(arg.eval(c))
-			if !ok {
+			if !ok || !c.grow(len(v.text)+len(text), len(text)) {
 				return xpathValue{kind: xpathText, null: true}
 			}
 			v.text = append(v.text, text...)
@@ -384,7 +389,9 @@ func filterXPath(c *xpathContext, nodes []int32, cond xpathExpr) []int32 {
 			return nil
 		}
 		in := &xpathContext{c.xpathEnv, n, i + 1, len(nodes)}
+		mark := c.mark()
 		v := cond.eval(in)
+		c.release(mark) // of a condition, no text is kept
 		keep := false
 		if cond.kind == xpathNodes || cond.kind == xpathBool {
 			keep = c.asBool(v)
