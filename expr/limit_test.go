@@ -435,3 +435,20 @@ func TestXPathConcatMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestUUIDShort: numbers of UUID_SHORT are not repeated, however many there are in a second, and fit a BIGINT.
+func TestUUIDShort(t *testing.T) {
+	x := newBinder()
+	e, err := x.parse("UUID_SHORT()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, last := x.newContext(), int64(0)
+	for range 100_000 {
+		v, err := e.Eval(ctx, nil)
+		if err != nil || v.K != types.KindUint || v.N <= last {
+			t.Fatalf("%d after %d, %v", v.Uint64(), last, err)
+		}
+		last = v.N
+	}
+}

@@ -3,8 +3,11 @@ package expr
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/types"
@@ -159,12 +162,19 @@ func uuidText(u []byte) []byte {
 	return []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 }
 
+// shortUUIDs counts the results of UUID_SHORT in this process. As in MySQL, the first one is made of a number of the server, here 7 random bits, so
+// that it is below 2^63, and of the seconds since 1970 at the start, which leaves 16 million numbers per second of uptime; here they begin at a random one.
+var shortUUIDs = sync.OnceValue(func() *atomic.Uint64 {
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	r := binary.BigEndian.Uint32(random[:])
+	n := new(atomic.Uint64)
+	n.Store(uint64(r>>25)<<56 | uint64(clock.Now().Unix())<<24 | uint64(r&(1<<24-1)))
+	return n
+})
+
 func evalUUIDShort(_ *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
-	var low [3]byte
-	if _, err := rand.Read(low[:]); err != nil {
-		return types.Null(), err
-	}
-	return types.Uint(uint64(clock.Now().Unix())<<24 | uint64(low[0])<<16 | uint64(low[1])<<8 | uint64(low[2])), nil
+	return types.Uint(shortUUIDs().Add(1)), nil
 }
 
 // parseUUID reads the forms that MySQL accepts: 32 hexadecimal digits, with dashes between their groups, and those in braces.
