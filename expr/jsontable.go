@@ -189,7 +189,6 @@ func (r *jsonRows) level(l *jsonLevel, t *jsonTree) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	found = append([]*jsonTree(nil), found...)
 	defer clear(r.row[l.from:l.to])
 	for i, value := range found {
 		if err := r.ctx.poll(); err != nil {

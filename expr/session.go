@@ -349,9 +349,6 @@ func collationFact(fact func(types.CollationID) string) func(*BuildContext, *Nod
 		c := b.derive(n.args[0]).coll
 		if n.args[0].typ.ID == types.TypeNull || !isTextual(&n.args[0].typ) && n.args[0].typ.ID != types.TypeJSON {
 			c = types.Binary
-			if n.args[0].coer == CoerNumeric && n.args[0].kind == kindCall {
-				c = types.Binary
-			}
 		}
 		n.typ, n.coer, n.aux = stringType(64, systemCollation), CoerCoercible, []byte(fact(c))
 		n.eval = func(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
