@@ -133,7 +133,7 @@ func TestAggregatesAgree(t *testing.T) {
 	}
 }
 
-// TestDistinctConcatMerge: what only one side of a merge has takes its place in the order.
+// TestDistinctConcatMerge: values that only one side of a merge has are sorted among the others.
 func TestDistinctConcatMerge(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	x := columnBinder()
@@ -168,7 +168,7 @@ func TestDistinctConcatMerge(t *testing.T) {
 	}
 }
 
-// closeEnough forgives the last digits of doubles, which depend on the order of addition.
+// closeEnough ignores the last digits of doubles, which depend on the order of addition.
 func closeEnough(a, b string) bool {
 	var x, y float64
 	if _, err := fmt.Sscan(a, &x); err != nil {
@@ -319,7 +319,7 @@ func TestSumsAreSmall(t *testing.T) {
 	}
 }
 
-// TestOrderedAggregatesStop: an interrupt ends the sorting of what one group has gathered.
+// TestOrderedAggregatesStop: an interrupt ends the sorting of the items of one group.
 func TestOrderedAggregatesStop(t *testing.T) {
 	x := columnBinder()
 	killed := errors.New("killed")

@@ -151,7 +151,7 @@ func randomExpr(r *rand.Rand, depth int) string {
 
 // simpleExprs are those that have kernels; they run in every round, over every pair of columns.
 func simpleExprs() (out []string) {
-	// Quotients have more digits than they show, and conditions see them.
+	// Conditions compare quotients with more digits than their types have.
 	out = append(out, "i / 3 > 0.3333", "0.3333 < i / 3", "i / 3 = 0.3333", "i > 1 / 3", "i / 3 BETWEEN 0.3333 AND 0.33335", "d BETWEEN 1 / 3 AND 5 / 3",
 		"i / 100000", "NOT i / 100000", "i / 100000 AND 1", "i / 100000 IS TRUE", "i / 3 IN (0.3333, 1)", "IF(i / 100000, 1, 2)", "i / 0 > 1")
 	for _, a := range testColumns {

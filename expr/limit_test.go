@@ -19,7 +19,7 @@ import (
 // limitPacket is max_allowed_packet in the tests of what results may take.
 const limitPacket = 1 << 20
 
-// measure evaluates text with a small max_allowed_packet and says how many bytes that allocated.
+// measure evaluates text with a small max_allowed_packet and returns how many bytes that allocated.
 func measure(t *testing.T, text string) (v types.Value, ctx *expr.Ctx, allocated uint64, err error) {
 	t.Helper()
 	x := newBinder()
@@ -73,7 +73,7 @@ func TestResultsBeyondThePacket(t *testing.T) {
 	}
 }
 
-// TestResultsOfThePacketsSize: a result that is as long as max_allowed_packet is none that is longer.
+// TestResultsOfThePacketsSize: a result that is exactly as long as max_allowed_packet is not too long.
 func TestResultsOfThePacketsSize(t *testing.T) {
 	for text, fits := range map[string]bool{
 		"MAKE_SET(1, REPEAT('a', 1048576))":      true,
@@ -190,7 +190,7 @@ func TestManyMembers(t *testing.T) {
 	same("JSON_MERGE_PATCH with nulls", merge("JSON_MERGE_PATCH(a, b)", a, nulls), aWant)
 }
 
-// TestConcatMemory: the memory of CONCAT grows with its result, not with every prefix of it, and a short one takes none of the heap.
+// TestConcatMemory: the memory of CONCAT is proportional to its result, not to the sum of its prefixes, and a short one allocates nothing.
 func TestConcatMemory(t *testing.T) {
 	text := "CONCAT('x'" + strings.Repeat(", REPEAT('x', 1000)", 1000) + ")"
 	v, _, allocated, err := measure(t, text)
@@ -311,7 +311,7 @@ func TestCompressCounts(t *testing.T) {
 	}
 }
 
-// TestDocumentsTakeNoTrees: questions that a scan of the text answers take a few times the text, and what needs a tree counts it.
+// TestDocumentsTakeNoTrees: functions for which a scan of the text suffices take a few times its memory, and those that need a tree count it.
 func TestDocumentsTakeNoTrees(t *testing.T) {
 	const document = "CONCAT('[', REPEAT('1,', 100000), '1]')"
 	const object = "CONCAT('{\"a\": ', REPEAT('[1,', 10), '2', REPEAT(']', 10), ', \"b\": ', " + document + ", '}')"

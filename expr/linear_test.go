@@ -10,7 +10,7 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// longExprs build expressions over a column from n parts, as a binder does that takes a text from left to right.
+// longExprs build expressions over a column from n parts, from left to right as a binder does.
 var longExprs = map[string]func(b *expr.BuildContext, id expr.Expr, n int) (expr.Expr, error){
 	"or":  func(b *expr.BuildContext, id expr.Expr, n int) (expr.Expr, error) { return chain(b, "or", id, n) },
 	"and": func(b *expr.BuildContext, id expr.Expr, n int) (expr.Expr, error) { return chain(b, "and", id, n) },
@@ -97,7 +97,7 @@ func chain(b *expr.BuildContext, op string, id expr.Expr, n int) (expr.Expr, err
 	return x, nil
 }
 
-// buildCounted builds and says what that allocated, counted and polled.
+// buildCounted builds an expression and returns how many bytes that allocated and counted, and how often it polled.
 func buildCounted(t *testing.T, build func(b *expr.BuildContext, id expr.Expr, n int) (expr.Expr, error), n int) (allocated, counted, polls, visited int64) {
 	t.Helper()
 	b := &expr.BuildContext{Ctx: new(types.Context), Poll: func() error { polls++; return nil }, Grow: func(n int64) error { counted += n; return nil }}
@@ -112,7 +112,8 @@ func buildCounted(t *testing.T, build func(b *expr.BuildContext, id expr.Expr, n
 	return int64(after.TotalAlloc - before.TotalAlloc), counted, polls, expr.Visited(b)
 }
 
-// TestExpressionsAreNearLinear: four times the parts take about four times the memory and looks at arguments; the statement counts about as much and is asked every so many parts whether it is to go on.
+// TestExpressionsAreNearLinear: building an expression of four times as many parts takes about four times the memory and looks at about four times
+// as many arguments. About as much memory is counted, and the interrupt is polled regularly.
 func TestExpressionsAreNearLinear(t *testing.T) {
 	const parts = 5_000
 	for name, build := range longExprs {

@@ -9,7 +9,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 )
 
-// TestCompareTexts: texts that are weighed piece by piece have the order of CompareStrings, whatever a piece ends in, and the interrupt is polled meanwhile.
+// TestCompareTexts: CompareTexts has the order of CompareStrings, wherever the pieces end, and polls the interrupt.
 func TestCompareTexts(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	words := []string{"a", "A", "é", "É", "e\u0301", " ", "ch", "CH", "Ll", "dž", "ß", "ss", "\u200d", "ー", "ｱ", "カ", "が", "ハ\u309a", "中", "😀", "z", "\u0e40\u0e01", "क\u094d"}

@@ -9,8 +9,8 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 )
 
-// TestLongKeys: keys that are made piece by piece are those of AppendKey, in collations of every kind and whatever a piece ends in; making them stops where
-// the interrupt says so.
+// TestLongKeys: keys that are made piece by piece are those of AppendKey, in collations of every kind and wherever the pieces end; an interrupt ends making
+// them.
 func TestLongKeys(t *testing.T) {
 	r := testkit.Rand(testkit.Seed(t), 1)
 	words := []string{"a", "A", "é", "e\u0301", " ", "  ", "\x00", "\x01", "ch", "ß", "\u200d", "ー", "が", "中", "😀", "z", "क\u094d", "\x1f", "~"}
@@ -56,7 +56,7 @@ func TestLongKeys(t *testing.T) {
 	}
 }
 
-// TestLongKeysStop: each piece of a long key is polled for, of a document's too.
+// TestLongKeysStop: the interrupt is polled for each piece of a long key, and of a document's key.
 func TestLongKeysStop(t *testing.T) {
 	document, message, _, err := ParseJSON(nil, []byte("["+strings.Repeat(`{"a": [1, "b"]}, `, 4*pieceBytes/16)+"1]"))
 	if message != "" || err != nil {

@@ -203,7 +203,7 @@ func TestVectorRoom(t *testing.T) {
 	}
 }
 
-// mustLike is NewLike that nothing ends.
+// mustLike is NewLike without an interrupt.
 func mustLike(pattern []byte, escape rune, c CollationID) *Like {
 	l, err := NewLike(pattern, escape, c, nil)
 	if err != nil {
