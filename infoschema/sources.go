@@ -24,6 +24,7 @@ const (
 	noProxy      = "there are no proxy users"
 	noHistory    = "passwords are kept without their history"
 	noKeyring    = "there is no keyring"
+	noHostCache  = "connections that fail are not counted by host"
 	noInstrument = "there are no such instruments"
 )
 
@@ -234,6 +235,7 @@ func performanceSources() map[string]source {
 		"data_locks":                          filled(dataLocks),
 		"data_lock_waits":                     filled(dataLockWaits),
 		"events_statements_summary_by_digest": filled(statementDigests),
+		"host_cache":                          empty(noHostCache),
 		"setup_actors":                        filled(setupActors),
 		"setup_consumers":                     filled(setupConsumers),
 		"setup_threads":                       filled(setupThreads),

@@ -58,8 +58,9 @@ func statementDigests(q *query) error {
 	return nil
 }
 
-// summaries are the tables whose rows TRUNCATE TABLE can take away, by lower-case name.
-var summaries = map[string]bool{"events_statements_summary_by_digest": true}
+// summaries are the tables whose rows TRUNCATE TABLE can take away, by lower-case name. `mysqladmin flush-hosts` and refresh empty host_cache, which
+// has none.
+var summaries = map[string]bool{"events_statements_summary_by_digest": true, "host_cache": true}
 
 // Truncates reports whether TRUNCATE TABLE empties a table of performance_schema.
 func Truncates(table string) bool { return summaries[table] }

@@ -39,11 +39,20 @@ const (
 	erReplicaStopped = 3084 // ER_REPLICA_CHANNEL_WAS_NOT_RUNNING
 )
 
-// replica answers START, STOP and RESET REPLICA as a server that is no replica does: administration tools and dump programs stop what may run. known is
+// replica answers START, STOP and RESET REPLICA, and RESET of the binary log, as a server that is no replica does: administration tools and dump programs stop what may run. known is
 // false for other statements.
 func (s *Session) replica(stmt *syntax.Loose) (known bool, err error) {
-	if len(stmt.Parts) < 2 || stmt.Parts[1].Text != "REPLICA" && stmt.Parts[1].Text != "SLAVE" {
+	if len(stmt.Parts) < 2 {
 		return false, nil
+	}
+	switch stmt.Parts[1].Text {
+	case "REPLICA", "SLAVE":
+	case "MASTER", "BINARY": // RESET; what START and STOP have ends with SOURCE or GROUP_REPLICATION
+	default:
+		return false, nil
+	}
+	if stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Text == "MASTER" || p.Text == "BINARY" }) {
+		s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "RESET BINARY LOGS AND GTIDS has nothing to do: "+idleNoBinlog))
 	}
 	if !s.account().Has(privilege.Super, "", "") {
 		return true, types.Errorf(types.ErSpecificAccessDenied, "SUPER or REPLICATION_SLAVE_ADMIN")

@@ -23,8 +23,8 @@ var looseTable = []looseRule{
 		| GROUP_REPLICATION [ { word = str }* ] }`},
 	{kind: "STOP", rule: `STOP { { REPLICA | SLAVE } [ { IO_THREAD | SQL_THREAD | RELAY_THREAD }* ]
 		[ FOR CHANNEL str ] | GROUP_REPLICATION }`},
-	{kind: "RESET", rule: `RESET { { REPLICA | SLAVE } [ ALL ] [ FOR CHANNEL str ]
-		| MASTER [ TO num ] | BINARY LOGS AND GTIDS [ TO num ] | QUERY CACHE
+	{kind: "RESET", rule: `RESET { { { REPLICA | SLAVE } [ ALL ] [ FOR CHANNEL str ]
+		| MASTER [ TO num ] | BINARY LOGS AND GTIDS [ TO num ] }* | QUERY CACHE
 		| PERSIST [ IF EXISTS ] [ name [ . name ] ] }`},
 	{kind: "SIGNAL", rule: `SIGNAL { SQLSTATE [ VALUE ] str | name } [ SET { item = value }* ]`},
 	{kind: "RESIGNAL", rule: `RESIGNAL [ SQLSTATE [ VALUE ] str | name ] [ SET { item = value }* ]`},

@@ -23,7 +23,7 @@ import (
 var (
 	newer = regexp.MustCompile(`(?i)^(JSON_DUALITY_.*|LIBRARIES|ROUTINE_LIBRARIES|variables_metadata|global_variable_attributes|innodb_redo_log_files|component_.*|telemetry_.*|setup_meters|setup_metrics|setup_loggers|replication_group_configuration_version|replication_group_member_actions|mysql_option)$`)
 	left  = regexp.MustCompile(`(?i)^(ndb_.*|binary_log_transaction_compression_stats|clone_.*|.*_instances$|events_(waits|stages|transactions|errors)_.*|memory_summary_.*|socket_.*|tp_.*|x\$.*|.*_by_file_io.*|.*_file_by_.*|.*_by_stages|io_.*|latest_file_io|.*wait_class.*|waits_.*|innodb_buffer_stats_.*|memory_.*|ps_check_lost_instrumentation|schema_table_statistics_with_buffer|events_statements_summary_by_program|events_statements_histogram_.*|objects_summary_global_by_type|host_cache|persisted_variables_x)$`)
-	kept  = regexp.MustCompile(`(?i)^(prepared_statements_instances|file_instances|events_waits_summary_global_by_event_name|memory_summary_global_by_event_name)$`)
+	kept  = regexp.MustCompile(`(?i)^(prepared_statements_instances|file_instances|events_waits_summary_global_by_event_name|memory_summary_global_by_event_name|host_cache)$`)
 )
 
 func main() {
