@@ -112,12 +112,12 @@ func applyTemporarySize(s *Session, value string) error {
 }
 
 func applyLastInsertID(s *Session, value string) error {
-	s.lastInsertID = uint64(mustInt(value))
+	s.lastInsertID = mustUint(value)
 	return nil
 }
 
 func applyInsertID(s *Session, value string) error {
-	s.runtime.ForceInsertID(uint64(mustInt(value)))
+	s.runtime.ForceInsertID(mustUint(value))
 	return nil
 }
 

@@ -23,9 +23,10 @@ const (
 type kind uint8
 
 const (
-	kindBool kind = iota // shown ON or OFF; takes 0, 1, ON, OFF, TRUE, FALSE
+	kindBool kind = iota // shown ON or OFF; takes 0, 1, ON, OFF; TRUE and FALSE are numbers
 	kindInt              // between min and max; clamped with warning 1292 as MySQL does
-	kindEnum             // one of words, by name or position
+	kindEnum             // one of words, by name or, as a number, position
+	kindSet              // some of words, separated by commas
 	kindText
 	kindFloat
 )
@@ -50,7 +51,7 @@ type variable struct {
 	effect string
 	// idle says why setting the variable changes nothing; a SET of it raises a warning with this text.
 	idle string
-	// byNumber returns the name that a number stands for in a text variable, or text if none; nil stores numbers as they are written.
+	// byNumber returns the name that a number stands for in a text variable, or text if none; nil refuses numbers.
 	byNumber func(n int64, text string) string
 	// clustered says that idle does not apply if the node belongs to a cluster.
 	clustered bool
@@ -94,6 +95,9 @@ func newVariableTable() *variableTable {
 			own.hint = v.hint
 			if own.readOnly && own.dynamic == nil {
 				own.kind, own.min = v.kind, v.min
+			}
+			if own.kind == kindFloat && v.kind == kindFloat && own.idle != "" {
+				own.max = v.max
 			}
 			if own.idle != "" && own.kind == kindInt && v.kind == kindInt && own.def != "" && own.name != "innodb_buffer_pool_size" {
 				own.min, own.max = v.min, v.max
@@ -169,28 +173,19 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 	if value.K == types.KindString {
 		text = types.InUTF8(text, value.Coll.Charset())
 	}
+	named := value.K == types.KindString
+	if fraction := value.K == types.KindDecimal || value.K == types.KindFloat; fraction && v.kind != kindFloat || named && (v.kind == kindInt || v.kind == kindFloat) {
+		return "", types.Errorf(types.ErWrongTypeForVar, v.name)
+	}
 	switch v.kind {
 	case kindBool:
-		if value.K == types.KindDecimal || value.K == types.KindFloat {
-			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
-		}
-		switch strings.ToUpper(text) {
-		case "1", "ON", "TRUE":
-			return "ON", nil
-		case "0", "OFF", "FALSE":
-			return "OFF", nil
-		}
-		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+		return v.parseBool(text, named)
 	case kindInt:
-		return v.parseInt(value, text, warn)
+		return v.parseInt(text, warn)
 	case kindFloat:
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || f < 0 {
-			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
-		}
-		return fmt.Sprintf("%.6f", f), nil
+		return v.parseFloat(text, warn)
 	case kindEnum:
-		if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(v.words) {
+		if n, err := strconv.Atoi(text); !named && err == nil && n >= 0 && n < len(v.words) {
 			return v.words[n], nil
 		}
 		for _, word := range v.words {
@@ -199,25 +194,70 @@ func (v *variable) parse(value types.Value, warn func(number uint16, args ...any
 			}
 		}
 		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+	case kindSet:
+		return v.parseSet(text, named)
 	}
 	if value.IsNull() {
-		text = ""
+		return "", nil
 	}
-	if v.byNumber != nil {
-		switch value.K {
-		case types.KindDecimal, types.KindFloat:
+	if value.K == types.KindInt || value.K == types.KindUint {
+		if v.byNumber == nil {
 			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
-		case types.KindInt:
-			return v.byNumber(value.N, text), nil
 		}
+		return v.byNumber(value.N, text), nil
 	}
 	return text, nil
 }
 
-func (v *variable) parseInt(value types.Value, text string, warn func(uint16, ...any)) (string, error) {
-	if value.K == types.KindString {
+// parseBool takes ON and OFF by name, and 1 and 0 as numbers.
+func (v *variable) parseBool(text string, named bool) (string, error) {
+	switch {
+	case strings.EqualFold(text, "ON") || !named && text == "1":
+		return "ON", nil
+	case strings.EqualFold(text, "OFF") || !named && text == "0":
+		return "OFF", nil
+	}
+	return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+}
+
+// parseSet takes names separated by commas, or a number with a bit for each name.
+func (v *variable) parseSet(text string, named bool) (string, error) {
+	var bits uint64
+	if named && text != "" {
+		for _, part := range strings.Split(text, ",") {
+			at := slices.IndexFunc(v.words, func(word string) bool { return strings.EqualFold(word, part) })
+			if at < 0 {
+				return "", types.Errorf(types.ErWrongValueForVar, v.name, part)
+			}
+			bits |= 1 << at
+		}
+	} else if n, err := strconv.ParseUint(text, 10, 64); err == nil && n < 1<<len(v.words) {
+		bits = n
+	} else if text != "" {
+		return "", types.Errorf(types.ErWrongValueForVar, v.name, text)
+	}
+	var names []string
+	for i, word := range v.words {
+		if bits&(1<<i) != 0 {
+			names = append(names, word)
+		}
+	}
+	return strings.Join(names, ","), nil
+}
+
+func (v *variable) parseFloat(text string, warn func(uint16, ...any)) (string, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
 		return "", types.Errorf(types.ErWrongTypeForVar, v.name)
 	}
+	if f < 0 || v.max > 0 && f > float64(v.max) {
+		warn(types.ErTruncatedWrongValue, v.name, text)
+		f = min(max(f, 0), float64(v.max))
+	}
+	return fmt.Sprintf("%.6f", f), nil
+}
+
+func (v *variable) parseInt(text string, warn func(uint16, ...any)) (string, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		u, uerr := strconv.ParseUint(text, 10, 64)

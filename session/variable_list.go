@@ -1,6 +1,11 @@
 package session
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+
+	"github.com/pandodb/pando/types"
+)
 
 // Reasons why a variable that can be set has no effect. Warnings show them to clients.
 const (
@@ -67,6 +72,25 @@ func (v *variable) numbered(name func(int64, string) string) *variable {
 	return v
 }
 
+// asWritten leaves a number to the variable's check.
+func asWritten(_ int64, text string) string { return text }
+
+// numberedCollation returns the name of the collation with a number, or text if there is none.
+func numberedCollation(n int64, text string) string {
+	if id := types.CollationID(n); n > 0 && n <= math.MaxUint16 && id.Valid() {
+		return id.Name()
+	}
+	return text
+}
+
+// numberedCharset returns the name of the character set of a numbered collation, or text if there is none.
+func numberedCharset(n int64, text string) string {
+	if id := types.CollationID(n); n > 0 && n <= math.MaxUint16 && id.Valid() {
+		return id.Charset().Name
+	}
+	return text
+}
+
 // readBy sets effect.
 func (v *variable) readBy(effect string) *variable {
 	v.effect = effect
@@ -119,17 +143,17 @@ func sessionVariables() []*variable {
 			words: []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}}).checked(checkIsolation).onSession(applyIsolation),
 		boolVar("transaction_read_only", scopeBoth, false, "").onSession(applyReadOnly),
 		boolVar("innodb_snapshot_isolation", scopeBoth, false, "").onSession(applySnapshotIsolation),
-		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).onSession(applySQLMode),
+		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).numbered(asWritten).onSession(applySQLMode),
 		(&variable{name: "block_encryption_mode", scope: scopeBoth, kind: kindEnum, def: "aes-128-ecb", words: encryptionModes()}).readBy("AES_ENCRYPT and AES_DECRYPT"),
 		textVar("time_zone", scopeBoth, "SYSTEM", "").checked(checkTimeZone).onSession(applyTimeZone),
-		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).onSession(applyCharset),
-		textVar("character_set_connection", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(collationOf("connection")).onGlobal(globalCollationOf("connection")),
-		textVar("character_set_results", scopeBoth, "utf8mb4", "").checked(checkResultsCharset).onSession(applyCharset),
-		textVar("character_set_database", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(collationOf("database")).onGlobal(globalCollationOf("database")),
-		textVar("character_set_server", scopeBoth, "utf8mb4", "").checked(checkCharset).onSession(collationOf("server")).onGlobal(globalCollationOf("server")),
-		textVar("collation_connection", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).onSession(charsetOf("connection")).onGlobal(globalCharsetOf("connection")),
-		textVar("collation_database", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).onSession(charsetOf("database")).onGlobal(globalCharsetOf("database")),
-		textVar("collation_server", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).onSession(charsetOf("server")).onGlobal(globalCharsetOf("server")),
+		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).numbered(numberedCharset).onSession(applyCharset),
+		textVar("character_set_connection", scopeBoth, "utf8mb4", "").checked(checkCharset).numbered(numberedCharset).onSession(collationOf("connection")).onGlobal(globalCollationOf("connection")),
+		textVar("character_set_results", scopeBoth, "utf8mb4", "").checked(checkResultsCharset).numbered(numberedCharset).onSession(applyCharset),
+		textVar("character_set_database", scopeBoth, "utf8mb4", "").checked(checkCharset).numbered(numberedCharset).onSession(collationOf("database")).onGlobal(globalCollationOf("database")),
+		textVar("character_set_server", scopeBoth, "utf8mb4", "").checked(checkCharset).numbered(numberedCharset).onSession(collationOf("server")).onGlobal(globalCollationOf("server")),
+		textVar("collation_connection", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("connection")).onGlobal(globalCharsetOf("connection")),
+		textVar("collation_database", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("database")).onGlobal(globalCharsetOf("database")),
+		textVar("collation_server", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("server")).onGlobal(globalCharsetOf("server")),
 		intVar("innodb_lock_wait_timeout", scopeBoth, "50", "1", "1073741824", "").onSession(applyLockWait),
 		intVar("lock_wait_timeout", scopeBoth, "31536000", "1", "31536000", "").onSession(applyMetadataWait),
 		intVar("max_execution_time", scopeBoth, "0", "0", "18446744073709551615", "").onSession(applyMaxExecution),
@@ -183,7 +207,7 @@ func idleSessionVariables() []*variable {
 		intVar("net_retry_count", scopeBoth, "10", "1", "18446744073709551615", "reads are never retried"),
 		intVar("optimizer_prune_level", scopeBoth, "1", "0", "1", "the optimizer has no such search"),
 		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
-		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "").checked(checkOptimizerSwitch).onSession(applyExprLimits),
+		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "").checked(checkOptimizerSwitch).numbered(asWritten).onSession(applyExprLimits),
 		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
 		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", "").onSession(applyExprLimits),
 		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),
@@ -194,10 +218,9 @@ func idleSessionVariables() []*variable {
 		textVar("lc_time_names", scopeBoth, "en_US", "").checked(checkLocale).numbered(numberedLocale).onSession(applyExprLimits),
 		boolVar("session_track_schema", scopeBoth, true, "").onSession(applyTracking),
 		boolVar("session_track_state_change", scopeBoth, false, "").onSession(applyTracking),
-		textVar("session_track_gtids", scopeBoth, "OFF", idleNoBinlog),
 		textVar("session_track_system_variables", scopeBoth, recordedDefault("session_track_system_variables"), "").checked(checkTracked).onSession(applyTracking),
 		(&variable{name: "session_track_transaction_info", scope: scopeBoth, kind: kindEnum, def: "OFF", words: []string{"OFF", "STATE", "CHARACTERISTICS"}}).onSession(applyTracking),
-		textVar("character_set_filesystem", scopeBoth, "binary", "server-side files are not used").checked(checkCharset),
+		textVar("character_set_filesystem", scopeBoth, "binary", "server-side files are not used").checked(checkCharset).numbered(numberedCharset),
 		boolVar("keep_files_on_create", scopeBoth, false, idleKeySpace),
 		boolVar("new", scopeBoth, false, "it has no meaning in MySQL 8 either"),
 		boolVar("old_alter_table", scopeBoth, false, "schema changes are online"),
@@ -230,10 +253,10 @@ func globalVariables() []*variable {
 		boolVar("local_infile", scopeGlobal, false, "").readBy("LOAD DATA LOCAL"),
 		boolVar("log_bin_trust_function_creators", scopeGlobal, false, idleNoBinlog),
 		intVar("sync_binlog", scopeGlobal, "1", "0", "4294967295", idleNoBinlog),
-		textVar("binlog_format", scopeBoth, "ROW", idleNoBinlog).restricted(),
+		(&variable{name: "binlog_format", scope: scopeBoth, kind: kindEnum, def: "ROW", words: []string{"MIXED", "STATEMENT", "ROW"}, idle: idleNoBinlog}).restricted(),
 		textVar("init_connect", scopeGlobal, "", "").checked(checkEmpty),
 		intVar("query_cache_size", scopeGlobal, "0", "0", "18446744073709551615", idleNoCache),
-		textVar("query_cache_type", scopeBoth, "OFF", idleNoCache),
+		(&variable{name: "query_cache_type", scope: scopeBoth, kind: kindEnum, def: "OFF", words: []string{"OFF", "ON", "DEMAND"}, idle: idleNoCache}),
 		{name: "require_secure_transport", scope: scopeGlobal, kind: kindBool, def: "OFF", readOnly: true}, // set by the node
 		boolVar("read_only", scopeGlobal, false, "").checked(checkNodeReadOnly).onGlobal(applyNodeReadOnly).during(whileFrozen),
 		boolVar("super_read_only", scopeGlobal, false, "").checked(checkNodeReadOnly).onGlobal(applyNodeSuperReadOnly).during(whileFrozen),

@@ -63,8 +63,14 @@ func recorded() []*variable {
 			}
 		default:
 			v.kind = kindText
-			if words := strings.Split(f[recWords], ","); f[recType] == "Enumeration" && len(words) > 1 {
+			if f[recWords] == "" {
+				f[recWords] = unrecordedWords[v.name]
+			}
+			if words := strings.Split(f[recWords], ","); f[recWords] != "" && !strings.Contains(f[recWords], "=") {
 				v.kind, v.words = kindEnum, words
+				if f[recType] == "Set" {
+					v.kind = kindSet
+				}
 			}
 		}
 		if !v.readOnly {
@@ -110,6 +116,19 @@ func idleReason(name string) string {
 		}
 	}
 	return "nothing depends on it here"
+}
+
+// unrecordedWords are those of enumerations of which the record has none: MySQL calls most of them strings.
+var unrecordedWords = map[string]string{
+	"caching_sha2_password_storage_format": "CRYPT5,PBKDF2_SHA512",
+	"innodb_change_buffering":              "none,inserts,deletes,changes,purges,all",
+	"innodb_checksum_algorithm":            "crc32,strict_crc32,innodb,strict_innodb,none,strict_none",
+	"innodb_default_row_format":            "redundant,compact,dynamic",
+	"innodb_log_writer_threads":            "OFF,ON",
+	"innodb_stats_method":                  "nulls_equal,nulls_unequal,nulls_ignored",
+	"myisam_stats_method":                  "nulls_unequal,nulls_equal,nulls_ignored",
+	"rbr_exec_mode":                        "STRICT,IDEMPOTENT",
+	"resultset_metadata":                   "NONE,FULL",
 }
 
 // trueValues replace recorded values of MySQL that would be untrue of Pando.

@@ -62,7 +62,7 @@ func TestVariablesAsRecorded(t *testing.T) {
 		if got.scope != v.scope || got.readOnly != v.readOnly {
 			t.Errorf("%s has scope %d and read-only %v, want %d and %v", v.name, got.scope, got.readOnly, v.scope, v.readOnly)
 		}
-		if got.kind != v.kind && v.kind != kindText && (got.kind != kindText || v.kind != kindEnum) {
+		if got.kind != v.kind && v.kind != kindText && (got.kind != kindText || got.check == nil || v.kind != kindEnum && v.kind != kindSet) {
 			t.Errorf("%s has kind %d, want %d", v.name, got.kind, v.kind)
 		}
 		if got.kind == kindInt && v.kind == kindInt && !v.readOnly && (got.min != v.min || got.max != v.max) {
