@@ -44,10 +44,10 @@ var stringTable = map[string]function{
 }
 
 var codingTable = map[string]function{
-	"hex": {1, 1, 0, asciiText(hexLength, evalHex)}, "unhex": {1, 1, 0, bytesOut(bytesOfArg(1, 2), evalUnhex)},
+	"hex": {1, 1, 0, asciiText(hexLength, evalHex)}, "unhex": {1, 1, 0, bytesOut(bytesOfArg(1, 2, 1), evalUnhex)},
 	"bin": {1, 1, 0, readable(asciiText(chars(65), evalRadix(2)))}, "oct": {1, 1, 0, readable(asciiText(chars(65), evalRadix(8)))},
 	"conv":      {3, 3, 0, readable(asciiText(chars(65), evalConv))},
-	"to_base64": {1, 1, 0, asciiText(base64Length, evalToBase64)}, "from_base64": {1, 1, 0, readable(bytesOut(bytesOfArg(3, 4), evalFromBase64))},
+	"to_base64": {1, 1, 0, asciiText(base64Length, evalToBase64)}, "from_base64": {1, 1, 0, readable(bytesOut(bytesOfArg(3, 4, 0), evalFromBase64))},
 	"md5": {1, 1, 0, asciiText(chars(32), evalDigest)}, "sha": {1, 1, 0, asciiText(chars(40), evalDigest)},
 	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(sha2Length, evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},

@@ -20,11 +20,11 @@ var cryptTable = map[string]function{
 
 // aesLength is the length of AES_ENCRYPT: that of the text in bytes, padded to whole blocks.
 func aesLength(n *Node) int32 {
-	l := lengthOfArg(0, 4)(n)
+	l := byteLength(&n.args[0].typ)
 	if l < 0 {
 		return -1
 	}
-	return (l/aes.BlockSize + 1) * aes.BlockSize
+	return known((l/aes.BlockSize + 1) * aes.BlockSize)
 }
 
 // Errors, limits and names of the encryption functions.

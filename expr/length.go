@@ -52,14 +52,14 @@ func base64Length(n *Node) int32 {
 	return known(chars + max(chars-1, 0)/base64Line)
 }
 
-// bytesOfArg returns the length rule of a decoder: the bytes of its argument times times/by, rounded up.
-func bytesOfArg(times, by int64) func(*Node) int32 {
+// bytesOfArg returns the length rule of a decoder: the bytes of its argument times times/by, rounded up if rest is by-1.
+func bytesOfArg(times, by, rest int64) func(*Node) int32 {
 	return func(n *Node) int32 {
 		bytes := byteLength(&n.args[0].typ)
 		if bytes < 0 {
 			return -1
 		}
-		return known((bytes*times + by - 1) / by)
+		return known((bytes*times + rest) / by)
 	}
 }
 

@@ -33,6 +33,7 @@ var nullRules = func() map[string]nullRule {
 			uncompressed_length unix_timestamp json_overlaps json_schema_valid`,
 		nullOfText: `binary collate convert_using char concat concat_ws export_set hex insert left right lower lcase upper ucase quote replace
 			reverse soundex compress format statement_digest substr substring mid substring_index trim trim_leading trim_trailing ltrim rtrim to_base64 format_bytes
+			lpad rpad repeat space aes_encrypt char_using random_bytes
 			user current_user session_user system_user uuid`,
 		nullOfMode: `charset collation`,
 		nullNever: `field interval isnull curdate current_date curtime current_time utc_date utc_time utc_timestamp now sysdate pi coercibility
@@ -51,7 +52,7 @@ func (n *Node) noteNullable(b *BuildContext, name string, args []Expr) {
 	switch rule := nullRules[name]; rule {
 	case nullOfArgs, nullOfText:
 		n.notNull = n.notNull || !slices.ContainsFunc(args, Expr.MayBeNull)
-		if rule == nullOfText && b.mode()&types.ModeStrict != 0 {
+		if rule == nullOfText && (b.mode()&types.ModeStrict != 0 || n.pads() && n.typ.Length < 0) {
 			n.notNull = false
 		}
 	case nullNever:
@@ -60,6 +61,9 @@ func (n *Node) noteNullable(b *BuildContext, name string, args []Expr) {
 		n.notNull = b.mode()&types.ModeStrict == 0
 	}
 }
+
+// pads reports whether n is a function whose result is NULL if it is longer than a packet, which a length that is not known may be.
+func (n *Node) pads() bool { return n.IsCall("lpad", "rpad", "repeat", "space") }
 
 // castMayFail reports whether CAST to t is NULL for some values that are not.
 func (b *BuildContext) castMayFail(t *types.Type) bool {

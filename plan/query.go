@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -125,6 +126,21 @@ func (it *item) column() expr.Expr {
 func (blk *block) isAggregate(it *item) bool {
 	id, column := it.bound.ColumnIndex()
 	return column && blk.aggOf[id] != nil && blk.aggOf[id].Name() != "any_value"
+}
+
+// maker is QueryColumn.Maker of an element.
+func (blk *block) maker(it *item) string {
+	if it.bound.IsCall(MakerNullif) || it.bound.IsCall(MakerYear) {
+		return it.bound.Name()
+	}
+	if id, column := it.bound.ColumnIndex(); column {
+		for _, group := range blk.windows {
+			if slices.ContainsFunc(group.funcs, func(f windowed) bool { return f.id == id }) {
+				return MakerWindow
+			}
+		}
+	}
+	return ""
 }
 
 // orderKey is one element of ORDER BY: a position in the select list, or an expression of its own.

@@ -25,7 +25,8 @@ type column struct {
 	coer expr.Coercibility
 	// aggregate says that the column is an aggregate of a block whose result it belongs to.
 	aggregate bool
-	wide      bool // see QueryColumn.Wide
+	wide      bool   // see QueryColumn.Wide
+	maker     string // see QueryColumn.Maker
 	// padded says that PAD_CHAR_TO_FULL_LENGTH holds for the column.
 	padded bool
 	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).

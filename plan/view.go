@@ -352,7 +352,7 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 		return nil, nil, false, err
 	}
 	for i := range cols {
-		cols[i].aggregate, cols[i].wide = r.cols[i].aggregate, r.cols[i].wide
+		cols[i].aggregate, cols[i].wide, cols[i].maker = r.cols[i].aggregate, r.cols[i].wide, r.cols[i].maker
 	}
 	shown := map[*get]bool{}
 	joinedTables(r.rel, shown)
@@ -374,7 +374,16 @@ type QueryColumn struct {
 	Aggregate bool
 	// Wide says that it is BIGINT, though it may be short: see expr.Wide.
 	Wide bool
+	// Maker is the function whose result it is, where a column made of that has another type than the result: one of the Maker constants, or empty.
+	Maker string
 }
+
+// Functions that QueryColumn.Maker names; MakerWindow is any window function.
+const (
+	MakerWindow = "window"
+	MakerNullif = "nullif"
+	MakerYear   = "year"
+)
 
 // QueryColumns resolves a query and describes its result, as CREATE TABLE … SELECT needs it.
 func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
@@ -389,7 +398,7 @@ func QueryColumns(env *Env, q *syntax.Query) ([]QueryColumn, error) {
 func (b *builder) queryColumns(cols []column) []QueryColumn {
 	out := make([]QueryColumn, len(cols))
 	for i := range cols {
-		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id], Aggregate: cols[i].aggregate, Wide: cols[i].wide}
+		out[i] = QueryColumn{Info: cols[i].info, Base: b.baseColumn(cols[i].id), Combined: b.combined[cols[i].id], Aggregate: cols[i].aggregate, Wide: cols[i].wide, Maker: cols[i].maker}
 	}
 	return out
 }
