@@ -73,7 +73,7 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 	if err := m.badNull(c); err != nil {
 		return types.Null(), err
 	}
-	return ImplicitDefault(&c.Type), nil
+	return zeroOf(&c.Type), nil
 }
 
 // badNull is 1048, a warning if the statement is lenient.
@@ -233,7 +233,7 @@ func fspUnit(fsp int8) int64 {
 }
 
 // ImplicitDefault is what MySQL stores in a NOT NULL column without a default when it
-// does not refuse: zero, the empty string, the zero date, the first member.
+// does not refuse: zero, the empty string (of BINARY zero bytes), the zero date, the first member.
 func ImplicitDefault(t *types.Type) types.Value {
 	switch t.Kind() {
 	case types.KindInt:
@@ -260,6 +260,9 @@ func ImplicitDefault(t *types.Type) types.Value {
 		return types.Value{K: types.KindBit, Scale: uint8((t.Length + 7) / 8)}
 	case types.KindJSON:
 		return types.JSON([]byte("null"))
+	}
+	if t.ID == types.TypeBinary {
+		return types.Bytes(make([]byte, t.Length))
 	}
 	return types.String([]byte{}, t.Coll)
 }
