@@ -538,6 +538,8 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 		v = types.String(types.AppendText(nil, k.ctx, &v), types.Utf8mb4Bin)
 	case v.K == types.KindFloat && col.Type.IsStringType(): // the text that it showed, where INSERT … SELECT writes all digits
 		v = types.String(types.AppendText(nil, k.ctx, &v), types.Utf8mb4Bin)
+	case from.ID == types.TypeYear && v.N == 0 && col.Type.IsStringType(): // all of its digits
+		v = types.String([]byte("0000"), types.Utf8mb4Bin)
 	case from.ID == types.TypeBit && col.Type.IsText(): // digits, where INSERT … SELECT writes the bytes
 		v = types.Uint(uint64(v.N))
 	}

@@ -179,6 +179,8 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 		t.Comment = a.Comment
 	case SetCollation:
 		t.Coll = a.Coll
+	case SetOptions:
+		t.Options = a.Options
 	case AddCheck:
 		return addCheck(t, a.Check)
 	case DropCheck:

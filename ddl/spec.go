@@ -150,6 +150,8 @@ type (
 	SetComment struct{ Comment string }
 	// SetCollation is DEFAULT CHARSET/COLLATE: it affects new columns only.
 	SetCollation struct{ Coll types.CollationID }
+	// SetOptions is all options that SHOW CREATE TABLE repeats.
+	SetOptions struct{ Options catalog.Options }
 	// AddCheck is ADD CHECK. Existing rows are checked by Call.JudgeRows.
 	AddCheck struct{ Check catalog.Check }
 	// DropCheck is DROP CHECK, or DROP CONSTRAINT of a check.
@@ -181,6 +183,7 @@ func (SetAutoIncrement) alter() {}
 func (SetOrder) alter()         {}
 func (SetComment) alter()       {}
 func (SetCollation) alter()     {}
+func (SetOptions) alter()       {}
 func (AddForeignKey) alter()    {}
 func (DropForeignKey) alter()   {}
 func (AddCheck) alter()         {}

@@ -57,6 +57,8 @@ func CheckConstraints(env *Env, old, next *catalog.Table) error {
 			switch {
 			case column == nil && known:
 				return types.Errorf(types.ErDependentByCheckConstraint, c.Name, name)
+			case column == nil && old != nil: // of ALTER TABLE, which resolves the expression first
+				return types.Errorf(types.ErBadField, name, "check constraint "+c.Name+" expression")
 			case column == nil:
 				return types.Errorf(types.ErCheckConstraintRefersUnknownColumn, c.Name, name)
 			case actsOn(next, column) != "":

@@ -103,12 +103,20 @@ func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 }
 
 func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {
-	var actions []ddl.AlterSpec
 	last := t.LastCheck()
 	var options []syntax.TableOption // all together, as those of CREATE TABLE
 	for i := range stmt.Specs {
 		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterOptions {
 			options = append(options, spec.Options...)
+		}
+	}
+	set, t, err := s.alterOptions(t, options)
+	if err != nil {
+		return nil, err
+	}
+	var actions []ddl.AlterSpec
+	for i := range stmt.Specs {
+		if stmt.Specs[i].Kind == syntax.AlterOptions {
 			continue
 		}
 		some, err := s.alterSpec(t, &stmt.Specs[i], &last)
@@ -117,11 +125,7 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 		}
 		actions = append(actions, some...)
 	}
-	some, err := s.alterOptions(t, options)
-	if err != nil {
-		return nil, err
-	}
-	actions = append(actions, some...)
+	actions = append(actions, set...)
 	if slices.ContainsFunc(stmt.Specs, validates) && !slices.ContainsFunc(actions, generates) {
 		return nil, types.Errorf(types.ErWrongUsage, "ALTER", "WITH VALIDATION")
 	}
@@ -372,7 +376,7 @@ func (s *Session) refuseZeroDate(t *catalog.Table, column *ddl.ColumnSpec) error
 	switch column.Type.ID {
 	case types.TypeDate:
 		what, zero = "date", "0000-00-00"
-	case types.TypeDatetime, types.TypeTimestamp:
+	case types.TypeDatetime: // MySQL lets TIMESTAMP pass
 		what, zero = "datetime", "0000-00-00 00:00:00"
 	default:
 		return nil
@@ -411,25 +415,32 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 	return []ddl.AlterSpec{ddl.SetDefault{Column: column.Name, Default: def}}, err
 }
 
-// alterOptions reads table options; ddl refuses those that would need a rewrite of the table.
-func (s *Session) alterOptions(t *catalog.Table, options []syntax.TableOption) ([]ddl.AlterSpec, error) {
-	read := &ddl.TableSpec{Coll: t.Coll}
+// alterOptions reads table options; ddl refuses those that would need a rewrite of the table. with is the table with their collation, which columns
+// of the same statement take.
+func (s *Session) alterOptions(t *catalog.Table, options []syntax.TableOption) (_ []ddl.AlterSpec, with *catalog.Table, err error) {
+	read := &ddl.TableSpec{Coll: t.Coll, Options: t.Options}
 	if err := s.tableOptions(read, options); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	with = t
 	var out []ddl.AlterSpec
 	if read.AutoIncrement != 0 {
 		out = append(out, ddl.SetAutoIncrement{Next: read.AutoIncrement})
 	}
 	if read.Coll != t.Coll {
 		out = append(out, ddl.SetCollation{Coll: read.Coll})
+		with = t.Clone()
+		with.Coll = read.Coll
+	}
+	if read.Options != t.Options {
+		out = append(out, ddl.SetOptions{Options: read.Options})
 	}
 	for i := range options {
 		if options[i].Kind == "COMMENT" {
 			out = append(out, ddl.SetComment{Comment: read.Comment})
 		}
 	}
-	return out, nil
+	return out, with, nil
 }
 
 // modifyColumn reads MODIFY and CHANGE: the column called from gets another definition, and the keys written inside it.
