@@ -173,10 +173,7 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 		ix.Visible = a.Visible
 		return checkPrimaryVisible(t)
 	case SetComment:
-		if utf8.RuneCountInString(a.Comment) > tableCommentCharsMax {
-			return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
-		}
-		t.Comment = a.Comment
+		return setComment(t, a.Comment)
 	case SetCollation:
 		t.Coll = a.Coll
 	case SetOptions:
@@ -267,6 +264,14 @@ func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 	if c.OriginalNull = v.IsNull(); !c.OriginalNull {
 		c.Original = types.AppendStored([]byte{}, v, &c.Type)
 	}
+	return nil
+}
+
+func setComment(t *catalog.Table, comment string) error {
+	if utf8.RuneCountInString(comment) > tableCommentCharsMax {
+		return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
+	}
+	t.Comment = comment
 	return nil
 }
 
