@@ -181,6 +181,9 @@ const killedProcesses = "processes killed"
 
 // killed kills nodes and starts them again. While there is a majority clients get on.
 func (x *torture) killed(nodes ...*node) {
+	if x.small {
+		x.awaitCopies() // one that was cut off a moment ago may lack some, as said in tortureOnce
+	}
 	for _, n := range nodes {
 		n.kill()
 		x.counts[killedProcesses]++
