@@ -84,7 +84,7 @@ func TestKeptMemory(t *testing.T) {
 
 // TestKeptMemoryIsGivenBack: what a session keeps no more counts no more, also while it keeps something else.
 func TestKeptMemoryIsGivenBack(t *testing.T) {
-	pool := exec.NewMemPool(64 << 20) // a value on its way to a variable is there twice
+	pool := exec.NewMemPool(80 << 20) // a value on its way to a variable is counted up to four times
 	n := inproc.Open(t, inproc.Options{Memory: pool})
 	t.Cleanup(n.Close)
 	c := n.Root("")
