@@ -1,5 +1,7 @@
 package replica
 
+import "cmp"
+
 // Limits bound what groups do at once and what they keep. They decide about speed and memory, never about an answer: tests draw small ones from a seed
 // (testkit.Small), so that what takes a lot of load to happen happens all the time. Zero fields take defaults. The tags are the least that makes sense.
 type Limits struct {
@@ -43,26 +45,20 @@ var defaultLimits = Limits{
 // EnsureDefaults fills in what is zero.
 func (l *Limits) EnsureDefaults() {
 	d := &defaultLimits
-	ensure(&l.TruncateEntries, d.TruncateEntries)
-	ensure(&l.TruncateBytes, d.TruncateBytes)
-	ensure(&l.KeepEntries, d.KeepEntries)
-	ensure(&l.KeepBytes, d.KeepBytes)
-	ensure(&l.HeldBytes, d.HeldBytes)
-	ensure(&l.GroupProposals, d.GroupProposals)
-	ensure(&l.GroupBytes, d.GroupBytes)
-	ensure(&l.MessageBytes, d.MessageBytes)
-	ensure(&l.Messages, d.Messages)
-	ensure(&l.MessagesBytes, d.MessagesBytes)
-	ensure(&l.UncommittedBytes, d.UncommittedBytes)
-	ensure(&l.CacheBytes, d.CacheBytes)
-	ensure(&l.ApplyBytes, d.ApplyBytes)
-	ensure(&l.HeardBytes, d.HeardBytes)
-	ensure(&l.FrameBytes, d.FrameBytes)
-	ensure(&l.TableBytes, d.TableBytes)
-}
-
-func ensure[T int | int64 | uint64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
+	l.TruncateEntries = cmp.Or(l.TruncateEntries, d.TruncateEntries)
+	l.TruncateBytes = cmp.Or(l.TruncateBytes, d.TruncateBytes)
+	l.KeepEntries = cmp.Or(l.KeepEntries, d.KeepEntries)
+	l.KeepBytes = cmp.Or(l.KeepBytes, d.KeepBytes)
+	l.HeldBytes = cmp.Or(l.HeldBytes, d.HeldBytes)
+	l.GroupProposals = cmp.Or(l.GroupProposals, d.GroupProposals)
+	l.GroupBytes = cmp.Or(l.GroupBytes, d.GroupBytes)
+	l.MessageBytes = cmp.Or(l.MessageBytes, d.MessageBytes)
+	l.Messages = cmp.Or(l.Messages, d.Messages)
+	l.MessagesBytes = cmp.Or(l.MessagesBytes, d.MessagesBytes)
+	l.UncommittedBytes = cmp.Or(l.UncommittedBytes, d.UncommittedBytes)
+	l.CacheBytes = cmp.Or(l.CacheBytes, d.CacheBytes)
+	l.ApplyBytes = cmp.Or(l.ApplyBytes, d.ApplyBytes)
+	l.HeardBytes = cmp.Or(l.HeardBytes, d.HeardBytes)
+	l.FrameBytes = cmp.Or(l.FrameBytes, d.FrameBytes)
+	l.TableBytes = cmp.Or(l.TableBytes, d.TableBytes)
 }

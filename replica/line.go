@@ -58,13 +58,13 @@ func (l *line) join(n *place) (leads bool) {
 }
 
 // take takes a group off the queue.
-func (l *line) take(most *Limits) (head *place) {
+func (l *line) take(limits *Limits) (head *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	head = l.head
 	last, n, bytes := head, 1, head.p.Size()
-	for !head.p.Alone() && last.next != nil && !last.next.p.Alone() && n < most.GroupProposals {
-		if bytes += last.next.p.Size(); bytes > most.GroupBytes {
+	for !head.p.Alone() && last.next != nil && !last.next.p.Alone() && n < limits.GroupProposals {
+		if bytes += last.next.p.Size(); bytes > limits.GroupBytes {
 			break
 		}
 		last = last.next

@@ -124,8 +124,8 @@ func (l *groupLog) append(entries []*raftpb.Entry) {
 }
 
 // trim drops entries from memory that are applied, beyond so many bytes.
-func (l *groupLog) trim(applied uint64, most int) {
-	for l.bytes > most && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
+func (l *groupLog) trim(applied uint64, limit int) {
+	for l.bytes > limit && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
 		l.bytes -= len(l.cache[0].GetData())
 		l.cache[0] = nil
 		l.cache = l.cache[1:]

@@ -41,10 +41,10 @@ type garbageKey struct {
 }
 
 // add notes that a commit has made an older version of a key garbage, or has deleted it, unless the keys would take more than so many bytes.
-func (g *garbage) add(key []byte, ts clock.Timestamp, most int) {
+func (g *garbage) add(key []byte, ts clock.Timestamp, limit int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.bytes+len(key)+garbageKeyBytes > most {
+	if g.bytes+len(key)+garbageKeyBytes > limit {
 		if g.since == 0 || ts < g.since {
 			g.since = ts
 		}

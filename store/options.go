@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -94,14 +95,9 @@ type Limits struct {
 func (l *Limits) ensureDefaults() {
 	l.Replica.EnsureDefaults()
 	l.Commit.EnsureDefaults()
-	for _, f := range []struct {
-		field *int
-		value int
-	}{{&l.GarbageBytes, 16 << 20}, {&l.GarbageLocks, 1024}, {&l.GarbageRecords, 4096}} {
-		if *f.field == 0 {
-			*f.field = f.value
-		}
-	}
+	l.GarbageBytes = cmp.Or(l.GarbageBytes, 16<<20)
+	l.GarbageLocks = cmp.Or(l.GarbageLocks, 1024)
+	l.GarbageRecords = cmp.Or(l.GarbageRecords, 4096)
 }
 
 // EnsureDefaults fills in what is zero.

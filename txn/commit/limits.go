@@ -1,5 +1,7 @@
 package commit
 
+import "cmp"
+
 // Limits say which path a commit takes and how large its requests are. They decide about speed and memory, never about an outcome: tests draw small ones from a
 // seed (testkit.Small). Zero fields take defaults. The tags are the least that makes sense.
 type Limits struct {
@@ -15,12 +17,9 @@ var defaultLimits = Limits{OnePhaseBytes: 4 << 20, RequestBytes: 1 << 20, AsyncK
 
 // EnsureDefaults fills in what is zero.
 func (l *Limits) EnsureDefaults() {
-	for _, f := range []struct{ field, value *int }{
-		{&l.OnePhaseBytes, &defaultLimits.OnePhaseBytes}, {&l.RequestBytes, &defaultLimits.RequestBytes},
-		{&l.AsyncKeys, &defaultLimits.AsyncKeys}, {&l.AsyncKeyBytes, &defaultLimits.AsyncKeyBytes},
-	} {
-		if *f.field == 0 {
-			*f.field = *f.value
-		}
-	}
+	d := &defaultLimits
+	l.OnePhaseBytes = cmp.Or(l.OnePhaseBytes, d.OnePhaseBytes)
+	l.RequestBytes = cmp.Or(l.RequestBytes, d.RequestBytes)
+	l.AsyncKeys = cmp.Or(l.AsyncKeys, d.AsyncKeys)
+	l.AsyncKeyBytes = cmp.Or(l.AsyncKeyBytes, d.AsyncKeyBytes)
 }
