@@ -521,10 +521,7 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 			return v, nil
 		case !k.ctx.Strict:
 			k.ctx.Warn(types.LevelWarning, types.ErWarnDataTruncated, col.Name, k.rowNo)
-			if col.Type.ID == types.TypeEnum { // not the first member, which is the default of new rows
-				return types.Value{K: types.KindEnum, Coll: col.Type.Coll, B: []byte{}}, nil
-			}
-			return ImplicitDefault(&col.Type), nil
+			return types.ZeroOf(&col.Type), nil
 		case k.why.conversion:
 			return v, types.Errorf(types.ErWarnDataTruncated, col.Name, k.rowNo)
 		}

@@ -287,31 +287,5 @@ func originalValue(c *catalog.Column, spec *ColumnSpec) types.Value {
 			return types.Null()
 		}
 	}
-	return ImplicitDefault(&c.Type)
-}
-
-// ImplicitDefault is MySQL's value of a NOT NULL column without a default: zero,
-// the empty string, or the first member of an ENUM.
-func ImplicitDefault(t *types.Type) types.Value {
-	switch k := t.Kind(); k {
-	case types.KindDecimal:
-		return types.Decimal(0, uint8(t.Scale))
-	case types.KindString:
-		if t.ID == types.TypeBinary {
-			return types.Bytes(make([]byte, t.Length))
-		}
-		return types.String(nil, t.Coll)
-	case types.KindEnum:
-		return types.Value{K: k, N: 1, Coll: t.Coll, B: []byte(t.Elems[0])}
-	case types.KindSet:
-		return types.Value{K: k, Coll: t.Coll, B: []byte{}}
-	case types.KindBit:
-		return types.Value{K: k, Scale: uint8(t.Length+7) / 8}
-	case types.KindJSON:
-		return types.JSON([]byte("null"))
-	case types.KindDatetime, types.KindTimestamp, types.KindTime:
-		return types.Value{K: k, Scale: uint8(t.Scale)}
-	default:
-		return types.Value{K: k}
-	}
+	return types.ImplicitDefault(&c.Type)
 }

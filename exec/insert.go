@@ -262,7 +262,7 @@ func (in *inserter) fillDefaults() (err error) {
 				return err
 			}
 		case c.NotNull:
-			in.row[i] = ImplicitDefault(&c.Type)
+			in.row[i] = types.ImplicitDefault(&c.Type)
 		default:
 			in.row[i] = types.Null()
 		}

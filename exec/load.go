@@ -155,7 +155,7 @@ func (in *inserter) field(target *LoadTarget, text []byte, null bool) error {
 			return types.Errorf(types.ErWarnNullToNotnull, c.Name, in.rowNo)
 		}
 		in.rt.Ctx.Warn(types.LevelWarning, types.ErWarnNullToNotnull, c.Name, in.rowNo)
-		in.row[target.Col] = zeroOf(&c.Type)
+		in.row[target.Col] = types.ZeroOf(&c.Type)
 		return nil
 	case null:
 		return in.absent(c)
@@ -188,7 +188,7 @@ func (in *inserter) missing(target *LoadTarget) error {
 			return err
 		}
 	case c.NotNull || c.Default != nil && c.Default.Kind != catalog.DefaultNull:
-		in.row[target.Col] = zeroOf(&c.Type)
+		in.row[target.Col] = types.ZeroOf(&c.Type)
 	default:
 		in.row[target.Col] = types.Null()
 	}
@@ -203,17 +203,9 @@ func (in *inserter) missingFixed(target *LoadTarget) error {
 			return err
 		}
 	} else if v := &in.row[target.Col]; v.IsNull() && !c.AutoInc {
-		*v = zeroOf(&c.Type)
+		*v = types.ZeroOf(&c.Type)
 	}
 	return in.complain(types.ErWarnTooFewRecords)
-}
-
-// zeroOf is what MySQL resets a field to: as the implicit default, except that an ENUM is the empty string that is no member.
-func zeroOf(t *types.Type) types.Value {
-	if t.ID == types.TypeEnum {
-		return types.Value{K: types.KindEnum, B: []byte{}, Coll: t.Coll}
-	}
-	return ImplicitDefault(t)
 }
 
 // assignLoaded makes the assignments of SET.

@@ -73,7 +73,7 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 	if err := m.badNull(c); err != nil {
 		return types.Null(), err
 	}
-	return zeroOf(&c.Type), nil
+	return types.ZeroOf(&c.Type), nil
 }
 
 // badNull is 1048, a warning if the statement is lenient.
@@ -184,7 +184,7 @@ func (m *rowMaker) noDefault(c *catalog.Column) (types.Value, error) {
 // undefaulted is the value of a column that has no default and is given none: NULL if its default was dropped.
 func undefaulted(c *catalog.Column) types.Value {
 	if c.NotNull {
-		return ImplicitDefault(&c.Type)
+		return types.ImplicitDefault(&c.Type)
 	}
 	return types.Null()
 }
@@ -230,41 +230,6 @@ func fspUnit(fsp int8) int64 {
 		unit /= 10
 	}
 	return max(unit, 1)
-}
-
-// ImplicitDefault is what MySQL stores in a NOT NULL column without a default when it
-// does not refuse: zero, the empty string (of BINARY zero bytes), the zero date, the first member.
-func ImplicitDefault(t *types.Type) types.Value {
-	switch t.Kind() {
-	case types.KindInt:
-		return types.Int(0)
-	case types.KindUint:
-		return types.Uint(0)
-	case types.KindFloat:
-		return types.Float(0)
-	case types.KindDecimal:
-		return types.Decimal(0, uint8(max(t.Scale, 0)))
-	case types.KindDate:
-		return types.Date(0)
-	case types.KindDatetime:
-		return types.Datetime(0, uint8(max(t.Scale, 0)))
-	case types.KindTimestamp:
-		return types.Timestamp(0, uint8(max(t.Scale, 0)))
-	case types.KindTime:
-		return types.Time(0, uint8(max(t.Scale, 0)))
-	case types.KindEnum:
-		return types.Value{K: types.KindEnum, N: 1, B: []byte(t.Elems[0]), Coll: t.Coll}
-	case types.KindSet:
-		return types.Value{K: types.KindSet, B: []byte{}, Coll: t.Coll}
-	case types.KindBit:
-		return types.Value{K: types.KindBit, Scale: uint8((t.Length + 7) / 8)}
-	case types.KindJSON:
-		return types.JSON([]byte("null"))
-	}
-	if t.ID == types.TypeBinary {
-		return types.Bytes(make([]byte, t.Length))
-	}
-	return types.String([]byte{}, t.Coll)
 }
 
 // demote turns a row's error into a warning under IGNORE. It returns nil if the

@@ -33,7 +33,7 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 			}
 		}
 		if err == nil && v.IsNull() && c.AutoInc {
-			v = ImplicitDefault(&c.Type)
+			v = types.ImplicitDefault(&c.Type)
 		}
 		if err != nil {
 			return err

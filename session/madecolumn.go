@@ -5,7 +5,6 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
-	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/types"
 )
@@ -53,7 +52,7 @@ func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
 		spec.Default, spec.NoDefault = col.Base.Default, col.Base.Default == nil && col.Base.Generated == nil
 		spec.OnUpdateNow, spec.Comment = col.Base.OnUpdateNow, col.Base.Comment
 		if col.Base.AutoInc && spec.NotNull { // a copy gets no ids, but zeros
-			spec.Default, spec.NoDefault = &catalog.Default{Kind: catalog.DefaultLiteral, Value: exec.ImplicitDefault(&spec.Type)}, false
+			spec.Default, spec.NoDefault = &catalog.Default{Kind: catalog.DefaultLiteral, Value: types.ImplicitDefault(&spec.Type)}, false
 		}
 		return spec
 	case spec.Type.ID == types.TypeNull:
@@ -72,7 +71,7 @@ func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
 		}
 	}
 	if spec.NotNull && !spec.Type.IsBlob() && spec.Type.ID != types.TypeJSON {
-		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: exec.ImplicitDefault(&spec.Type)}
+		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: types.ImplicitDefault(&spec.Type)}
 	}
 	return spec
 }
