@@ -171,11 +171,11 @@ func (ctx *Ctx) alloc(n int) []byte {
 
 // arenaMark is a state of the arena and of the counted bytes.
 type arenaMark struct {
-	arena []byte
-	held  int64
+	arena   []byte
+	counted int64 // see meterMark
 }
 
-func (ctx *Ctx) mark() arenaMark { return arenaMark{ctx.arena, ctx.held} }
+func (ctx *Ctx) mark() arenaMark { return arenaMark{ctx.arena, ctx.meterMark()} }
 
 // rewind frees what was allocated since mark returned m.
 func (ctx *Ctx) rewind(m arenaMark) {
@@ -187,9 +187,7 @@ func (ctx *Ctx) rewind(m arenaMark) {
 	default:
 		ctx.arena = ctx.arena[:0]
 	}
-	if ctx.held > m.held {
-		ctx.unchargeTo(m.held)
-	}
+	ctx.unchargeTo(m.counted)
 }
 
 // scratch returns an empty slice at the end of the arena, to append to; keep must be called with the result before the arena is used again.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -17,21 +18,58 @@ const schemaNestingMax = types.MaxJSONDepth
 // jsonSchema is the text of a schema with its compiled patterns.
 type jsonSchema struct {
 	root     []byte
-	patterns map[string]*types.RegexpMatcher // nil for a pattern that is not valid
+	patterns map[string]*types.Regexp // nil for a pattern that is not valid
 }
 
 // schemaCheck is one validation.
 type schemaCheck struct {
 	ctx      *Ctx
 	schema   *jsonSchema
-	document []byte // path to the current value: a JSON pointer (RFC 6901) as a URI fragment
-	where    []byte // path to the current schema, alike
+	document schemaPath // to the current value
+	where    schemaPath // to the current schema
 	failed   schemaFailure
-	quiet    int // > 0 within alternatives, whose failures are not reported
+	quiet    int // > 0 where failures are not reported: within alternatives, and where nobody asks for a report
 }
 
+// schemaPath is a JSON pointer (RFC 6901) as a URI fragment: a root, # or that of a reference, and steps. Names may be as long as a packet, so that
+// they stay in their documents until there is a failure to report.
+type schemaPath struct {
+	root  []byte
+	steps []pathStep
+}
+
+// pathStep is a keyword or a number, and behind it the name of a member, which is escaped; one of them may be empty.
+type pathStep struct {
+	word string
+	name []byte
+}
+
+// append writes the path.
+func (p *schemaPath) append(dst []byte) []byte {
+	dst = append(dst, p.root...)
+	for _, s := range p.steps {
+		dst = appendPointer(append(append(dst, '/'), s.word...), s.name)
+	}
+	return dst
+}
+
+// size is the most bytes that append writes.
+func (p *schemaPath) size() int {
+	n := len(p.root)
+	for _, s := range p.steps {
+		n += 1 + len(s.word) + escapedBytesMax*len(s.name)
+	}
+	return n
+}
+
+// escapedBytesMax is how many bytes of a pointer one of a name becomes at most.
+const escapedBytesMax = 3
+
 // schemaFailure is the first requirement that failed.
-type schemaFailure struct{ keyword, document, where string }
+type schemaFailure struct {
+	keyword         string
+	document, where []byte
+}
 
 func buildJSONSchema(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
@@ -58,12 +96,19 @@ func evalJSONSchema(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	schema, document = ctx.shown(schema), ctx.shown(document) // without marks: a date is a string
-	c := schemaCheck{ctx: ctx, schema: &jsonSchema{root: schema, patterns: map[string]*types.RegexpMatcher{}}, document: []byte{'#'}, where: []byte{'#'}}
-	valid, err := c.valid(schema, document, 1)
-	if err != nil {
-		return types.Null(), err
-	}
+	c := schemaCheck{ctx: ctx, schema: &jsonSchema{root: schema, patterns: map[string]*types.Regexp{}}}
+	c.document.root, c.where.root = []byte{'#'}, []byte{'#'}
 	if n.name == "json_schema_valid" {
+		c.quiet++
+	}
+	valid, err := c.valid(schema, document, 1)
+	if err == nil {
+		err = ctx.failed
+	}
+	switch {
+	case err != nil:
+		return types.Null(), err
+	case n.name == "json_schema_valid":
 		return types.Bool(valid), nil
 	}
 	return types.JSON(c.report(valid)), nil
@@ -76,18 +121,24 @@ func (c *schemaCheck) report(valid bool) []byte {
 	}
 	f := &c.failed
 	out := append([]byte(nil), `{"valid": false, "reason": `...)
-	out = types.AppendJSONString(out, []byte("The JSON document location '"+f.document+"' failed requirement '"+f.keyword+"' at JSON Schema location '"+f.where+"'"))
-	for _, member := range [][2]string{{"schema-location", f.where}, {"document-location", f.document}, {"schema-failed-keyword", f.keyword}} {
-		out = append(append(append(out, `, "`...), member[0]...), `": `...)
-		out = types.AppendJSONString(out, []byte(member[1]))
+	out = types.AppendJSONString(out, fmt.Appendf(nil, "The JSON document location '%s' failed requirement '%s' at JSON Schema location '%s'", f.document, f.keyword, f.where))
+	for _, member := range []struct {
+		name  string
+		value []byte
+	}{{"schema-location", f.where}, {"document-location", f.document}, {"schema-failed-keyword", []byte(f.keyword)}} {
+		out = append(append(append(out, `, "`...), member.name...), `": `...)
+		out = types.AppendJSONString(out, member.value)
 	}
 	return append(out, '}')
 }
 
+// reportCopies is how often a report has the paths, the buffers that it outgrows included.
+const reportCopies = 8
+
 // fail records the keyword that failed, unless within an alternative, and returns false.
 func (c *schemaCheck) fail(keyword string) bool {
-	if c.quiet == 0 && c.failed.keyword == "" {
-		c.failed = schemaFailure{keyword, string(c.document), string(c.where)}
+	if c.quiet == 0 && c.failed.keyword == "" && c.ctx.charge(reportCopies*(c.document.size()+c.where.size())) {
+		c.failed = schemaFailure{keyword, c.document.append(nil), c.where.append(nil)}
 	}
 	return false
 }
@@ -121,17 +172,12 @@ func kind(text []byte) byte {
 	return text[0]
 }
 
-// within runs check with schema and document appended to the paths; an empty one is not.
-func (c *schemaCheck) within(schema, document string, check func() (bool, error)) (bool, error) {
-	w, d := len(c.where), len(c.document)
-	if schema != "" {
-		c.where = append(append(c.where, '/'), schema...)
-	}
-	if document != "" {
-		c.document = append(append(c.document, '/'), document...)
-	}
+// within runs check one step further.
+func (p *schemaPath) within(step pathStep, check func() (bool, error)) (bool, error) {
+	before := p.steps
+	p.steps = append(before, step)
 	ok, err := check()
-	c.where, c.document = c.where[:w], c.document[:d]
+	p.steps = before
 	return ok, err
 }
 
@@ -153,14 +199,12 @@ func appendPointer(dst []byte, key []byte) []byte {
 	return dst
 }
 
-func pointer(key []byte) string { return string(appendPointer(nil, key)) }
-
 // valid reports whether value satisfies schema, both texts of JSON. nesting is the number of schemas and references around, plus one.
 func (c *schemaCheck) valid(schema, value []byte, nesting int) (bool, error) {
 	if nesting > schemaNestingMax {
 		return false, types.Errorf(types.ErJSONDocumentTooDeep)
 	}
-	if err := c.ctx.steps(len(schema) + 1); err != nil {
+	if err := c.ctx.steps(len(schema) + len(value) + 1); err != nil { // both are read
 		return false, err
 	}
 	if kind(schema) != '{' {
@@ -199,11 +243,14 @@ func (c *schemaCheck) reference(ref, value []byte, nesting int) (bool, error) {
 	if len(ref) == 0 || ref[0] != '#' {
 		return false, types.Errorf(types.ErNotSupportedYet, "references in JSON Schema")
 	}
+	_, rest, some := bytes.Cut(ref[1:], []byte{'/'})
 	at := c.schema.root
-	for i, step := range bytes.Split(ref[1:], []byte{'/'}) {
-		if i == 0 {
-			continue
+	for some && at != nil {
+		if err := c.ctx.steps(len(at)); err != nil {
+			return false, err
 		}
+		var step []byte
+		step, rest, some = bytes.Cut(rest, []byte{'/'})
 		step = unescapePointer(step)
 		if kind(at) == '[' {
 			k, err := strconv.Atoi(string(step))
@@ -221,14 +268,17 @@ func (c *schemaCheck) reference(ref, value []byte, nesting int) (bool, error) {
 		return true, nil
 	}
 	before := c.where
-	c.where = bytes.Clone(ref)
+	c.where = schemaPath{root: ref}
 	ok, err := c.valid(at, value, nesting+1)
 	c.where = before
 	return ok, err
 }
 
 func unescapePointer(step []byte) []byte {
-	var out []byte
+	if bytes.IndexByte(step, '~') < 0 && bytes.IndexByte(step, '%') < 0 {
+		return step
+	}
+	out := make([]byte, 0, len(step))
 	for i := 0; i < len(step); i++ {
 		switch {
 		case step[i] == '~' && i+1 < len(step) && (step[i+1] == '0' || step[i+1] == '1'):
@@ -353,22 +403,26 @@ func (c *schemaCheck) text(schema, s []byte) (bool, error) {
 
 // matches reports whether pattern matches somewhere in s. For a pattern that is not valid it returns otherwise.
 func (c *schemaCheck) matches(pattern, s []byte, otherwise bool) (bool, error) {
-	m, ok := c.schema.patterns[string(pattern)]
+	re, ok := c.schema.patterns[string(pattern)]
 	if !ok {
-		if re, err := types.CompileRegexp(types.AppendRunes(nil, pattern, types.Utf8mb4Bin), 0); err == nil {
-			m = re.Matcher(c.ctx.regexLimits())
+		var err error
+		if re, err = compileChars(c.ctx, pattern, 0, types.Utf8mb4Bin); c.ctx.failed != nil {
+			return false, err
 		}
-		c.schema.patterns[string(pattern)] = m
+		if !c.ctx.charge(len(pattern) + jsonTreeBytes) {
+			return false, c.ctx.failed
+		}
+		c.schema.patterns[string(pattern)] = re
 	}
-	if m == nil {
+	if re == nil {
 		return otherwise, nil
 	}
-	const runeBytes = 4
 	mark := c.ctx.meterMark()
 	defer c.ctx.unchargeTo(mark)
 	if !c.ctx.fits(runeBytes * len(s)) {
 		return false, c.ctx.failed
 	}
+	m := re.Matcher(c.ctx.regexLimits()) // not kept: it has the text, and a stack that may be 16 MB
 	m.Reset(types.AppendRunes(make([]rune, 0, len(s)), s, types.Utf8mb4Bin))
 	return m.Find(0, c.ctx.Poll)
 }
@@ -389,7 +443,7 @@ func (c *schemaCheck) array(schema, value []byte, nesting int) (bool, error) {
 			break
 		}
 		place := strconv.Itoa(n)
-		ok, err := c.within("", place, func() (bool, error) {
+		ok, err := c.document.within(pathStep{word: place}, func() (bool, error) {
 			if unique {
 				key, err := types.AppendKeyPolled(nil, types.JSON(v), &jsonType, false, 0, c.ctx.Poll)
 				if err != nil {
@@ -405,14 +459,14 @@ func (c *schemaCheck) array(schema, value []byte, nesting int) (bool, error) {
 			}
 			switch {
 			case known < 0:
-				return c.within("items", "", func() (bool, error) { return c.valid(items, v, nesting+1) })
+				return c.where.within(pathStep{word: "items"}, func() (bool, error) { return c.valid(items, v, nesting+1) })
 			case n < known:
 				_, schema, _ := list.Next()
-				return c.within("items/"+place, "", func() (bool, error) { return c.valid(schema, v, nesting+1) })
+				return c.where.within(pathStep{word: "items/" + place}, func() (bool, error) { return c.valid(schema, v, nesting+1) })
 			case string(more) == "false":
 				return c.fail("additionalItems"), nil
 			}
-			return c.within("additionalItems", "", func() (bool, error) { return c.valid(more, v, nesting+1) })
+			return c.where.within(pathStep{word: "additionalItems"}, func() (bool, error) { return c.valid(more, v, nesting+1) })
 		})
 		if err != nil || !ok {
 			return false, err
@@ -429,7 +483,7 @@ func (c *schemaCheck) object(schema, value []byte, nesting int) (bool, error) {
 			break
 		}
 		name := types.UnquoteJSON(key)
-		ok, err := c.within("", pointer(name), func() (bool, error) { return c.property(schema, name, v, nesting) })
+		ok, err := c.document.within(pathStep{name: name}, func() (bool, error) { return c.property(schema, name, v, nesting) })
 		if err != nil || !ok {
 			return false, err
 		}
@@ -453,7 +507,7 @@ func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, e
 	known := false
 	if own := member(member(schema, "properties"), string(name)); own != nil {
 		known = true
-		ok, err := c.within("properties/"+pointer(name), "", func() (bool, error) { return c.valid(own, value, nesting+1) })
+		ok, err := c.where.within(pathStep{"properties/", name}, func() (bool, error) { return c.valid(own, value, nesting+1) })
 		if err != nil || !ok {
 			return false, err
 		}
@@ -488,7 +542,7 @@ func (c *schemaCheck) property(schema, name, value []byte, nesting int) (bool, e
 	case string(other) == "false":
 		return c.fail("additionalProperties"), nil
 	}
-	return c.within("additionalProperties", "", func() (bool, error) { return c.valid(other, value, nesting+1) })
+	return c.where.within(pathStep{word: "additionalProperties"}, func() (bool, error) { return c.valid(other, value, nesting+1) })
 }
 
 // hasAll reports whether an object has members of all the names in list. Each name is searched in the whole object.

@@ -77,12 +77,19 @@ func (ctx *Ctx) uncharge(n int64) {
 	}
 }
 
-// meterMark returns how many bytes are counted now. unchargeTo gives back what was counted since.
-func (ctx *Ctx) meterMark() int64 { return ctx.held }
+// meterMark returns how many bytes are counted now, those included that are not passed to Grow yet. unchargeTo gives back what was counted since, and
+// no more: the bytes before the mark may have been passed on in between.
+func (ctx *Ctx) meterMark() int64 { return ctx.held + int64(ctx.owed) }
 
 func (ctx *Ctx) unchargeTo(mark int64) {
 	ctx.ahead = 0
-	ctx.uncharge(ctx.held - mark)
+	since := ctx.meterMark() - mark
+	if since <= 0 {
+		return
+	}
+	owed := min(since, int64(ctx.owed))
+	ctx.owed -= int(owed)
+	ctx.uncharge(since - owed)
 }
 
 // pieces calls do with one piece of s after the other, each of whole characters, and polls the interrupt in between; it stops when the

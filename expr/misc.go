@@ -3,11 +3,11 @@ package expr
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/types"
@@ -162,16 +162,23 @@ func uuidText(u []byte) []byte {
 	return []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 }
 
-// shortUUIDs counts the results of UUID_SHORT in this process. As in MySQL, the first one is made of a number of the server, here 7 random bits, so
-// that it is below 2^63, and of the seconds since 1970 at the start, which leaves 16 million numbers per second of uptime; here they begin at a random one.
+// shortUUIDs is the last result of UUID_SHORT in this process. As in MySQL, results are made of a number of the server, here 7 random bits, so that they
+// are below 2^63, of the time of its start, and of a count.
 var shortUUIDs = sync.OnceValue(func() *atomic.Uint64 {
-	var random [4]byte
+	var random [1]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	r := binary.BigEndian.Uint32(random[:])
 	n := new(atomic.Uint64)
-	n.Store(uint64(r>>25)<<56 | uint64(clock.Now().Unix())<<24 | uint64(r&(1<<24-1)))
+	n.Store(uint64(random[0]>>1)<<56 | shortUUIDStart(clock.Now()))
 	return n
 })
+
+// shortUUIDStart is where a process that starts now begins: at the time in units of 2^-24 s. No other process that has the same number meets its results,
+// as long as the clock is not set back and there are fewer than 16 million per second of uptime. MySQL's seconds would let a server that starts twice
+// within one repeat itself, and so would a count that begins anywhere in the second. Results that took the time of each call would meet those of another
+// node in the same 60 ns; by the time of the start, only nodes that start together can.
+func shortUUIDStart(now time.Time) uint64 {
+	return uint64(now.Unix())<<24 | uint64(now.Nanosecond())<<24/1e9
+}
 
 func evalUUIDShort(_ *Ctx, _ *Node, _ []types.Value) (types.Value, error) {
 	return types.Uint(shortUUIDs().Add(1)), nil

@@ -88,9 +88,6 @@ func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) 
 	if len(pattern) == 0 {
 		return nil, types.Errorf(types.ErRegexpIllegalArgument)
 	}
-	if !ctx.fits(regexCharBytes * len(pattern)) {
-		return nil, ctx.failed
-	}
 	name := c.Name()
 	fold := !c.IsBin() && !strings.HasSuffix(name, "_cs") && !strings.Contains(name, "_as_cs")
 	var flags types.RegexpFlags
@@ -113,16 +110,23 @@ func compileRegexp(ctx *Ctx, pattern []byte, match string, c types.CollationID) 
 	if fold {
 		flags |= types.RegexpFold
 	}
-	var chars []rune
-	ctx.pieces(pattern, c.Charset(), func(piece []byte) { chars = types.AppendRunes(chars, piece, c) })
-	if ctx.failed != nil {
+	return compileChars(ctx, pattern, flags, c)
+}
+
+// compileChars compiles a pattern in the character set of c. The memory is counted.
+func compileChars(ctx *Ctx, pattern []byte, flags types.RegexpFlags, c types.CollationID) (*types.Regexp, error) {
+	if len(pattern) > types.RegexpPatternBytesMax {
+		return nil, types.Errorf(types.ErRegexpPatternTooBig)
+	}
+	chars := types.AppendRunes(nil, pattern, c)
+	if !ctx.charge(types.RegexpBytes(chars)) {
 		return nil, ctx.failed
 	}
 	return types.CompileRegexp(chars, flags)
 }
 
-// regexCharBytes estimates the memory of a compiled pattern per byte of the pattern.
-const regexCharBytes = 64
+// runeBytes is the size of a character of a text that is searched.
+const runeBytes = 4
 
 // regexSearch is the state of one call in one execution, kept from row to row.
 type regexSearch struct {
@@ -184,7 +188,6 @@ func (ctx *Ctx) regexLimits() types.RegexpLimits {
 
 // load sets the text to search.
 func (s *regexSearch) load(ctx *Ctx, text []byte, c types.CollationID) error {
-	const runeBytes = 4
 	if size := runeBytes * len(text); len(text) > cap(s.text) && !ctx.charge(size) {
 		return ctx.failed
 	}

@@ -3,6 +3,7 @@ package types
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 	"unsafe"
 
@@ -13,6 +14,8 @@ import (
 const (
 	// regexPatternMax is the most characters of a pattern.
 	regexPatternMax = 64 << 10
+	// RegexpPatternBytesMax is how long such a pattern is at most in any character set.
+	RegexpPatternBytesMax = 4 * regexPatternMax
 	// regexSetsMax is the most sets in a pattern, and regexWideSetsMax the most of those with properties or
 	// characters beyond ASCII: compiling one of these takes up to 25 ms, and there is no poll in between. More
 	// are error 3700.
@@ -123,6 +126,25 @@ func checkRegexpSize(pattern []rune) error {
 		return Errorf(ErRegexpPatternTooBig)
 	}
 	return nil
+}
+
+// What a compiled pattern takes: a part for itself, for each character an instruction or a set of few ranges, and for each set that may be a property
+// of Unicode the table of its ranges. TestRegexpBytes compares them with what patterns hold.
+const (
+	regexBytes     = 1 << 10
+	regexCharBytes = 64
+	regexSetBytes  = 16 << 10
+)
+
+// RegexpBytes estimates the memory of a compiled pattern: at least what it holds, but not more than a few times that.
+func RegexpBytes(pattern []rune) int {
+	n := regexBytes + regexCharBytes*len(pattern)
+	for i := 1; i < len(pattern); i++ {
+		if before, c := pattern[i-1], pattern[i]; before == '[' && c == ':' || before == '\\' && strings.ContainsRune("dDpPwW", c) {
+			n += regexSetBytes
+		}
+	}
+	return n
 }
 
 // ErRegexpInvalidCaptureGroupName is MySQL's ER_REGEXP_INVALID_CAPTURE_GROUP_NAME.
