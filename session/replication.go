@@ -39,39 +39,44 @@ const (
 	erReplicaStopped = 3084 // ER_REPLICA_CHANNEL_WAS_NOT_RUNNING
 )
 
-// replica answers START, STOP and RESET REPLICA, and RESET of the binary log, as a server that is no replica does: administration tools and dump programs stop what may run. known is
-// false for other statements.
+// replica answers START, STOP and RESET REPLICA, and RESET of the binary log, as a server that is no replica does: administration tools and dump programs
+// stop what may run. known is false for other statements.
 func (s *Session) replica(stmt *syntax.Loose) (known bool, err error) {
-	if len(stmt.Parts) < 2 {
+	if len(stmt.Parts) < 2 || !slices.Contains([]string{"REPLICA", "SLAVE", "MASTER", "BINARY"}, stmt.Parts[1].Text) {
 		return false, nil
 	}
-	switch stmt.Parts[1].Text {
-	case "REPLICA", "SLAVE":
-	case "MASTER", "BINARY": // RESET; what START and STOP have ends with SOURCE or GROUP_REPLICATION
-	default:
-		return false, nil
+	binlog := slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Text == "MASTER" || p.Text == "BINARY" })
+	right, name := privilege.Super, "SUPER or REPLICATION_SLAVE_ADMIN"
+	switch {
+	case stmt.Kind == "RESET" && binlog:
+		right, name = privilege.Reload, "RELOAD or FLUSH_TABLES" // see flushRights
+	case stmt.Kind == "RESET":
+		right, name = privilege.Reload, "RELOAD"
 	}
-	if stmt.Kind == "RESET" && slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Text == "MASTER" || p.Text == "BINARY" }) {
+	allowed := s.account().Has(right, "", "")
+	if channel := replicaChannel(stmt); channel != "" && (allowed || stmt.Kind != "RESET") {
+		return true, types.NewError(erReplicaChannel, "Replica channel '"+channel+"' does not exist.")
+	}
+	if !allowed {
+		return true, types.Errorf(types.ErSpecificAccessDenied, name)
+	}
+	switch {
+	case stmt.Kind == "START":
+		return true, types.NewError(erNotReplica, "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO")
+	case stmt.Kind == "STOP":
+		s.context.AddError(types.LevelNote, types.NewError(erReplicaStopped, "Replication thread(s) for channel '' are already stopped."))
+	case binlog:
 		s.context.AddError(types.LevelNote, types.NewError(types.ErNotSupportedYet, "RESET BINARY LOGS AND GTIDS has nothing to do: "+idleNoBinlog))
 	}
-	if !s.account().Has(privilege.Super, "", "") {
-		return true, types.Errorf(types.ErSpecificAccessDenied, "SUPER or REPLICATION_SLAVE_ADMIN")
-	}
-	if at := slices.IndexFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "CHANNEL" }); at >= 0 {
-		last := stmt.Parts[len(stmt.Parts)-1]
-		name := ""
-		if literal, is := last.Expr.(*syntax.Literal); is {
-			name = literal.Value
-		}
-		if name != "" {
-			return true, types.NewError(erReplicaChannel, "Replica channel '"+name+"' does not exist.")
-		}
-	}
-	switch stmt.Kind {
-	case "START":
-		return true, types.NewError(erNotReplica, "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO")
-	case "STOP":
-		s.context.AddError(types.LevelNote, types.NewError(erReplicaStopped, "Replication thread(s) for channel '' are already stopped."))
-	}
 	return true, nil
+}
+
+// replicaChannel returns the name in FOR CHANNEL, "" for the default channel.
+func replicaChannel(stmt *syntax.Loose) string {
+	if slices.ContainsFunc(stmt.Parts, func(p syntax.LoosePart) bool { return p.Kind == syntax.LooseWord && p.Text == "CHANNEL" }) {
+		if literal, is := stmt.Parts[len(stmt.Parts)-1].Expr.(*syntax.Literal); is {
+			return literal.Value
+		}
+	}
+	return ""
 }
