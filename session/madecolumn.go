@@ -45,7 +45,11 @@ const textBytesMax = 65535
 
 // madeColumn is the column that a query's column becomes in a view or in CREATE TABLE … SELECT. A table's column keeps its definition;
 // any other has the type of its expression, and the default that MySQL gives to what is never NULL.
-func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
+func madeColumn(col *plan.QueryColumn, view bool) ddl.ColumnSpec {
+	intDigitsMax := int32(tableDigitsMax)
+	if view {
+		intDigitsMax = viewDigitsMax
+	}
 	spec := ddl.ColumnSpec{Name: col.Info.Name, Type: col.Info.Type, NotNull: col.Info.NotNull}
 	switch {
 	case col.Base != nil:
@@ -64,7 +68,7 @@ func madeColumn(col *plan.QueryColumn, intDigitsMax int32) ddl.ColumnSpec {
 		spec.Type.ID = types.TypeInt
 	default:
 		if col.Maker != "" {
-			handedOn(&spec.Type, col.Maker == plan.MakerWindow, intDigitsMax == viewDigitsMax)
+			handedOn(&spec.Type, col.Maker == plan.MakerWindow, view)
 		}
 		if spec.Type.Length > varcharMax && !col.Aggregate {
 			asText(&spec.Type)
@@ -135,7 +139,7 @@ func memberChars(t *types.Type) (chars int32) {
 
 // tableColumn is madeColumn for CREATE TABLE … SELECT, which gives no default that sql_mode forbids.
 func (s *Session) tableColumn(col *plan.QueryColumn) ddl.ColumnSpec {
-	spec := madeColumn(col, tableDigitsMax)
+	spec := madeColumn(col, false)
 	switch spec.Type.ID {
 	case types.TypeDate, types.TypeDatetime, types.TypeTimestamp:
 		if col.Base == nil && spec.NotNull && s.context.SQLMode&types.ModeNoZeroDate != 0 {

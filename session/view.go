@@ -62,7 +62,7 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	}
 	spec := &ddl.ViewSpec{Name: name, View: view, Replace: stmt.OrReplace || stmt.Alter, Must: stmt.Alter, IfNotExists: stmt.IfNotExists}
 	for i := range columns {
-		spec.Columns = append(spec.Columns, madeColumn(&columns[i], viewDigitsMax))
+		spec.Columns = append(spec.Columns, madeColumn(&columns[i], true))
 	}
 	return s.node.DDL.CreateView(c, spec)
 }
