@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 
@@ -58,4 +59,13 @@ func (l *Login) QueryRows(ctx context.Context, text string) (columns []string, r
 		rows = append(rows, row)
 	}
 	return columns, rows, found.Err()
+}
+
+// accessDenied is the number of MySQL's error for a login that is refused.
+const accessDenied = 1045
+
+// Refused tells that a server has refused a login: there is no such account, or its password is another.
+func Refused(err error) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == accessDenied
 }

@@ -22,7 +22,7 @@ func backupCommand(env []string, stdout io.Writer) *cobra.Command {
 			"directory of it. The account needs the privilege SUPER. Ctrl-C ends it, and leaves nothing.",
 		Args: cobra.ExactArgs(1),
 	}
-	login := loginFlags(command, env, superAccount)
+	client := loginFlags(command, env, superAccount)
 	command.RunE = func(_ *cobra.Command, args []string) error {
 		dir, err := filepath.Abs(args[0])
 		if err != nil {
@@ -30,10 +30,10 @@ func backupCommand(env []string, stdout io.Writer) *cobra.Command {
 		}
 		ctx, stop := untilInterrupted()
 		defer stop()
-		l := login()
+		l := client.login()
 		_, rows, err := l.QueryRows(ctx, "ADMIN BACKUP TO "+transfer.Literal(dir))
 		if err != nil {
-			return fmt.Errorf("backup: %w", err)
+			return fmt.Errorf("backup: %w", client.explain(err))
 		}
 		for _, v := range rows {
 			fmt.Fprintf(stdout, "%s holds all commits up to timestamp %s: %s files with %s bytes, %s of them copied, in %s\n", v[0], v[4], v[1], v[2], v[3], v[5])

@@ -27,7 +27,7 @@ func adminCommand(env []string, stdout io.Writer, a admin) *cobra.Command {
 		a.args = cobra.NoArgs
 	}
 	command := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Args: a.args}
-	login := loginFlags(command, env, superAccount)
+	client := loginFlags(command, env, superAccount)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		ctx, stop := untilInterrupted()
 		defer stop()
@@ -35,10 +35,10 @@ func adminCommand(env []string, stdout io.Writer, a admin) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := login()
+		l := client.login()
 		columns, rows, err := l.QueryRows(ctx, statement)
 		if err != nil {
-			return fmt.Errorf("%s: %w", strings.TrimPrefix(command.CommandPath(), "pando "), err)
+			return fmt.Errorf("%s: %w", strings.TrimPrefix(command.CommandPath(), "pando "), client.explain(err))
 		}
 		return show(stdout, columns, rows, a.table)
 	}

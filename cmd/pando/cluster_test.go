@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +54,53 @@ func TestAdminCommands(t *testing.T) {
 		if out, err := ask(way, "promote"); err != nil || !strings.HasPrefix(out, want) {
 			t.Errorf("promote by %s: %q %v", way, out, err)
 		}
+	}
+}
+
+// TestPasswordOfEnvironment: the password in the environment is for commands, and root of a new directory has none. A refused login says where its password came from,
+// --password ” means none, and a playground asks without one, too.
+func TestPasswordOfEnvironment(t *testing.T) {
+	o := server.DefaultOptions()
+	o.DataDir, o.Listen, o.HTTP, o.CacheBytes, o.MemoryBytes = t.TempDir(), "127.0.0.1:0", "", 8<<20, 256<<20
+	node, err := server.Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, port, _ := strings.Cut(node.MySQLAddr(), ":")
+	env := []string{"PANDO_PASSWORD=geheim"}
+	ask := func(args ...string) error { return run(append(args, "--port", port), env, io.Discard, io.Discard) }
+	dump := filepath.Join(t.TempDir(), "dump.sql")
+	if err := os.WriteFile(dump, []byte("SELECT 1;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"promote"}, {"backup", t.TempDir()}, {"export", t.TempDir()}, {"import", dump}} { // few, since each is answered later than the one before
+		err := ask(args...)
+		if err == nil || !strings.Contains(err.Error(), "1045") || !strings.Contains(err.Error(), "PANDO_PASSWORD") || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%v with a password that root does not have: %v", args, err)
+		}
+	}
+	if err := ask("promote", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "1045") || strings.Contains(err.Error(), "PANDO_PASSWORD") {
+		t.Errorf("a wrong password of the command line: %v", err)
+	}
+	if err := ask("promote", "--password", ""); err != nil {
+		t.Errorf("promote without a password: %v", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []string{"SELECT 1", "ALTER USER root@localhost IDENTIFIED BY 'geheim'", "SELECT 2"} { // the last with the password
+		if _, err := asRoot(env)(t.Context(), number, change); err != nil {
+			t.Errorf("a playground's %s: %v", change, err)
+		}
+	}
+	if _, err := asRoot([]string{"PANDO_PASSWORD=x"})(t.Context(), number, "SELECT 3"); err == nil || !strings.Contains(err.Error(), "using password: YES") {
+		t.Errorf("a playground with a wrong password: %v", err)
 	}
 }
 

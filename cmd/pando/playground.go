@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pandodb/pando/bench"
 	"github.com/pandodb/pando/playground"
 	"github.com/pandodb/pando/server"
 )
@@ -28,11 +26,7 @@ func playgroundCommand(env []string, stdout io.Writer) *cobra.Command {
 				return err
 			}
 			o.MemoryBytes, o.Procs = server.MachineShare()
-			o.SQL = func(ctx context.Context, port int, statement string) ([][]string, error) {
-				l := bench.Login{Host: "127.0.0.1", Port: port, User: "root", Password: passwordFrom(env)}
-				_, rows, err := l.QueryRows(ctx, statement)
-				return rows, err
-			}
+			o.SQL = asRoot(env)
 			return playground.Run(ctx, o)
 		},
 	}

@@ -29,17 +29,17 @@ func importCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 			"of the server, which is gone at the end.",
 		Args: cobra.MinimumNArgs(1),
 	}
-	login := loginFlags(command, env, "account")
+	client := loginFlags(command, env, "account")
 	checked := csvFlags(command, &o.CSV, &o.Format, "", "sql or csv, whatever the files' endings are (default: .csv is csv, all else sql)")
 	command.RunE = func(_ *cobra.Command, paths []string) error {
 		err := checked()
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		o.Login, o.Paths = transfer.Login(login()), paths
+		o.Login, o.Paths = transfer.Login(client.login()), paths
 		err = withBar(stderr, &o.Progress, func(ctx context.Context) error { return transfer.Import(ctx, o) })
 		if err != nil {
-			return fmt.Errorf("import: %w", err)
+			return fmt.Errorf("import: %w", client.explain(err))
 		}
 		fmt.Fprintln(stdout, "imported", strings.Join(paths, " "))
 		return nil
@@ -64,7 +64,7 @@ func exportCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 			"account needs RELOAD; with one connection it is not needed.",
 		Args: cobra.ExactArgs(1),
 	}
-	login := loginFlags(command, env, "account")
+	client := loginFlags(command, env, "account")
 	csv, format := transfer.CSV{}, ""
 	checked := csvFlags(command, &csv, &format, "sql", "sql or csv: how rows are written")
 	command.RunE = func(_ *cobra.Command, args []string) error {
@@ -76,10 +76,10 @@ func exportCommand(env []string, stdout, stderr io.Writer) *cobra.Command {
 			o.CSV = &csv
 		}
 		server.KeepPrivate()
-		o.Login, o.Dir = transfer.Login(login()), args[0]
+		o.Login, o.Dir = transfer.Login(client.login()), args[0]
 		err = withBar(stderr, &o.Progress, func(ctx context.Context) error { return transfer.Export(ctx, o) })
 		if err != nil {
-			return fmt.Errorf("export: %w", err)
+			return fmt.Errorf("export: %w", client.explain(err))
 		}
 		fmt.Fprintln(stdout, "exported to", o.Dir)
 		return nil
