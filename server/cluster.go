@@ -120,7 +120,7 @@ func (n *Node) findMembership(ctx context.Context, id uint64) (uint64, error) {
 	case m != nil && o.Join == "":
 		return 0, fmt.Errorf("%s began to join a cluster, which has not taken it in: start it with --join and --join-token once more, or delete it", o.DataDir)
 	case o.Join == "" && (o.JoinToken != "" || o.JoinTokenFile != ""):
-		return 0, errors.New("join-token: it needs join, the HOST:PORT of a member: without it this node would be a database of its own")
+		return 0, errTokenAlone
 	case o.Join == "":
 		return id, nil
 	}

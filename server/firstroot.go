@@ -42,7 +42,13 @@ func (n *Node) checkFirstRoot() error {
 	if err != nil {
 		return err
 	}
-	if password == "" && n.options.Join == "" && n.listensBeyond() && isNew(n.options.DataDir) {
+	o := &n.options
+	switch {
+	case o.Join != "" || !isNew(o.DataDir):
+		return nil
+	case o.JoinToken != "" || o.JoinTokenFile != "":
+		return errTokenAlone // who has a token means to join: a password of root would be one more wrong turn
+	case password == "" && n.listensBeyond():
 		return n.rootIsOpen()
 	}
 	return nil

@@ -60,6 +60,9 @@ func (o *Options) validateCluster() (faults []error) {
 	return faults
 }
 
+// errTokenAlone is of a token to join with, and nobody to ask.
+var errTokenAlone = errors.New("join-token: it needs join, the HOST:PORT of a member: without it this node would be a database of its own")
+
 // joinToken is the token to join with.
 func (o *Options) joinToken() (*identity.Token, error) {
 	text, from := o.JoinToken, "join-token"

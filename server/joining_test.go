@@ -99,6 +99,8 @@ func TestJoining(t *testing.T) {
 	lost := clusterOptions(filepath.Join(dir, "lost"))
 	lost.JoinToken = good
 	refused(lost, "join-token: it needs join")
+	lost.DataDir, lost.Listen = filepath.Join(dir, "abroad"), "0.0.0.0:0"
+	refused(lost, "join-token: it needs join") // not that root has no password
 	refused(o, "is not known")
 	alone := o
 	alone.Join, alone.JoinToken = "", ""
