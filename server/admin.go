@@ -68,6 +68,9 @@ func (n *Node) listNodes() ([]session.ClusterNode, error) {
 		node := &list[i]
 		if node.ID == n.store.ID() {
 			node.Role, node.Connected = "gateway", "here"
+			if state, _ := n.membersState(); oneVote(&state) {
+				node.Reason = oneVoteReason
+			}
 			continue
 		}
 		if t := n.transport(); t != nil {

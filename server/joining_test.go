@@ -114,6 +114,13 @@ func TestJoining(t *testing.T) {
 		t.Fatal(err)
 	}
 	number := n.store.ID()
+	testkit.Await(t, "that the list of nodes warns of a single vote", func() bool {
+		nodes, err := first.listNodes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(nodes[0].Reason, "a third node makes three voters") && nodes[1].Reason == ""
+	})
 	testkit.Await(t, "that the cluster hears of it", func() bool {
 		nodes, err := first.listNodes()
 		if err != nil {

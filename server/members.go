@@ -34,7 +34,7 @@ func (n *Node) keepMembers(ctx context.Context) {
 	var looks sync.WaitGroup
 	defer looks.Wait()
 	looking := make(chan struct{}, 1) // a semaphore: one lookForMembers at a time
-	lag := lagTeller{}
+	lag, votes := lagTeller{}, voteTeller(0)
 	began, looked, changed := clock.Mono(), time.Duration(0), -busyTime
 	for pause := membersInterval; ; {
 		select {
@@ -49,6 +49,8 @@ func (n *Node) keepMembers(ctx context.Context) {
 			looked = clock.Mono()
 			n.raiseVersion()
 			lag.look(n.groups(), n.log)
+			state, _ := n.membersState()
+			votes.look(&state, n.log)
 			select {
 			case looking <- struct{}{}:
 				looks.Go(func() {

@@ -44,7 +44,7 @@ type ClusterNode struct {
 	RTT     time.Duration
 	Copies  int // of regions
 	Leaders int // those that lead
-	// Reason is why the node cannot be reached, empty if it can.
+	// Reason is why the node cannot be reached, or what is wrong with the votes that it has; empty if nothing is.
 	Reason string
 }
 
