@@ -9,6 +9,7 @@ import (
 const (
 	subplanMemoEntries = 64 << 10
 	subplanMemoBytes   = 4 << 20
+	memoValueBytes     = 48 // of one result without its text
 )
 
 // SubplanKind says what value a subquery has.
@@ -372,7 +373,7 @@ func (m *subplanMemo) put(v types.Value) {
 	if m.off {
 		return
 	}
-	if len(m.values) >= subplanMemoEntries || m.mem.held >= subplanMemoBytes {
+	if len(m.values) >= subplanMemoEntries || m.used() >= subplanMemoBytes {
 		m.table.reset()
 		clear(m.values)
 		m.values, m.bytes = m.values[:0], 0
@@ -388,8 +389,13 @@ func (m *subplanMemo) put(v types.Value) {
 
 // size approximates the memory held: key table, values and their texts.
 func (m *subplanMemo) size() int64 {
-	const valueBytes = 48
-	return m.table.bytes() + int64(cap(m.values))*valueBytes + m.bytes
+	return m.table.bytes() + int64(cap(m.values))*memoValueBytes + m.bytes
+}
+
+// used is the part of size that is taken. It decides when the memo is full: what an emptied one holds on to stays, and if that
+// counted, a memo that has been full once would be emptied at every put.
+func (m *subplanMemo) used() int64 {
+	return int64(len(m.table.arena)) + int64(len(m.values))*memoValueBytes + m.bytes
 }
 
 func (m *subplanMemo) close() { m.mem.close() }

@@ -425,6 +425,37 @@ func TestSubplanMemoIsBounded(t *testing.T) {
 	}
 }
 
+// TestSubplanMemoAfterFull: a memo that has been full, by its number of results or by their texts, keeps results again.
+func TestSubplanMemoAfterFull(t *testing.T) {
+	for _, width := range []int{1, 100, 1000} {
+		rt := newKit(t).runtime()
+		var m subplanMemo
+		m.init(rt)
+		text := make([]byte, width)
+		emptied, last := 0, -1
+		for i := range 3 * subplanMemoEntries {
+			key := []types.Value{types.Int(int64(i))}
+			if _, ok := m.get(key); ok {
+				t.Fatalf("a result for %d from nowhere", i)
+			}
+			m.put(types.Bytes(text))
+			if _, ok := m.get(key); !ok {
+				t.Fatalf("no result for %d", i)
+			}
+			if len(m.values) == 1 {
+				if last >= 0 && i-last < 1000 {
+					t.Fatalf("width %d: emptied after %d results", width, i-last)
+				}
+				emptied, last = emptied+1, i
+			}
+		}
+		if emptied < 3 {
+			t.Errorf("width %d: emptied %d times", width, emptied-1)
+		}
+		m.close()
+	}
+}
+
 // TestSubplanIsInterrupted: KILL ends a statement within a subquery whose rows are in memory, and all is given back.
 func TestSubplanIsInterrupted(t *testing.T) {
 	k := newKit(t)
