@@ -76,7 +76,9 @@ type builder struct {
 	shown *viewNames
 	// params are the parameters that hold the outer references of the part being planned, by column id.
 	params map[int]int
-	steps  int
+	// repeats says that the part being planned runs again and again, though it may have no such parameter.
+	repeats bool
+	steps   int
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
 }

@@ -23,7 +23,7 @@ func (b *builder) build(g *joinGraph, last *joinPlan, n *need) (*stage, error) {
 		return nil, err
 	}
 	for i, p := range steps[1:] {
-		if st, err = b.buildStep(g, p, st, needs[i+1]); err != nil {
+		if st, err = b.buildStep(g, p, st, needs[i+1], n); err != nil {
 			return nil, err
 		}
 		if st, err = b.filterStage(st, dear[i+1]); err != nil {
@@ -117,8 +117,8 @@ func (b *builder) buildFirst(g *joinGraph, steps []*joinPlan, ids []int, n *need
 	return b.filterStage(st, conds)
 }
 
-// buildStep joins one relation to a stage.
-func (b *builder) buildStep(g *joinGraph, p *joinPlan, left *stage, ids []int) (*stage, error) {
+// buildStep joins one relation to a stage; n is what is wanted of all joins.
+func (b *builder) buildStep(g *joinGraph, p *joinPlan, left *stage, ids []int, n *need) (*stage, error) {
 	r := g.rels[p.last]
 	match, above := g.due(p.prev, p.last)
 	var st *stage
@@ -135,7 +135,7 @@ func (b *builder) buildStep(g *joinGraph, p *joinPlan, left *stage, ids []int) (
 		return nil, err
 	}
 	st.cost = p.cost
-	return b.filterStage(st, above)
+	return b.screened(st, above, n)
 }
 
 // joinedStage is the stage of a join node.

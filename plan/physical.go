@@ -212,9 +212,9 @@ func (b *builder) planSubquery(s *subquery) error {
 		return nil
 	}
 	s.planned = true
-	saved := b.params
-	defer func() { b.params = saved }()
-	b.params = make(map[int]int, len(s.free))
+	saved, repeats := b.params, b.repeats
+	defer func() { b.params, b.repeats = saved, repeats }()
+	b.params, b.repeats = make(map[int]int, len(s.free)), !s.plan.Constant()
 	for i, f := range s.free {
 		id, _ := f.ColumnIndex()
 		b.params[id] = s.plan.Slots[i]
@@ -341,7 +341,7 @@ func (b *builder) physValues(r *valuesRel) (*stage, error) {
 func (b *builder) physFilter(f *filter, n *need) (*stage, error) {
 	switch in := f.input.(type) {
 	case *get:
-		return b.physGet(in, f.conds, n)
+		return b.physTable(in, f.conds, n)
 	case *filter:
 		return b.phys(&filter{in.input, append(append([]expr.Expr(nil), in.conds...), f.conds...)}, n)
 	case *join:
@@ -364,7 +364,7 @@ func (b *builder) physFilter(f *filter, n *need) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.filterStage(st, f.conds)
+	return b.screened(st, f.conds, n)
 }
 
 // filterStage puts conditions on top of a stage.
@@ -656,8 +656,10 @@ func (b *builder) planCTE(c *cte) error {
 		if err != nil {
 			return err
 		}
+		saved := b.repeats
+		b.repeats = true
 		st, err := b.projected(step, c.steps)
-		if err != nil {
+		if b.repeats = saved; err != nil {
 			return err
 		}
 		c.node.Recursive, c.rows = st.node, c.rows*10

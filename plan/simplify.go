@@ -209,6 +209,14 @@ func (b *builder) pushWindow(r *window, conds []expr.Expr) (rel, error) {
 // pushSetOp moves conditions into every branch.
 func (b *builder) pushSetOp(r *setOp, conds []expr.Expr) (rel, error) {
 	move, stay := movable(conds)
+	for _, c := range move {
+		expr.Walk(c, func(n expr.Expr) bool {
+			if s := b.subqueryOf(n); s != nil {
+				s.several = true
+			}
+			return true
+		})
+	}
 	out := &setOp{kind: r.kind, all: r.all, first: r.first, out: r.out}
 	for _, br := range r.branches {
 		by := map[int]expr.Expr{}

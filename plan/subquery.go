@@ -24,6 +24,7 @@ type subquery struct {
 	planned  bool
 	apart    bool // a hint keeps it from becoming a join
 	joined   bool // a hint asks for a join, whatever it costs
+	several  bool // the expression stands in several places, and runs once for all of them
 	// simple is rel after the normalising passes, nil before the first call of simplified; liftings are the joins that replaced it.
 	simple   rel
 	liftings []*lifting

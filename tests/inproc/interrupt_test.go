@@ -30,6 +30,8 @@ var endless = []struct {
 	{"hash join, build", "HashJoin", "SELECT /*+ HASH_JOIN() */ COUNT(*) FROM n e STRAIGHT_JOIN (SELECT DISTINCT a.v + b.v + c.v + d.v AS s FROM " + product + ") x ON x.s = e.v", false},
 	{"hash join, probe", "HashJoin", "SELECT /*+ HASH_JOIN() */ COUNT(*) FROM " + product + " STRAIGHT_JOIN n e ON e.v = a.v + d.v WHERE e.pad > d.pad", false},
 	{"hash join, spilled", "HashJoin", "SELECT /*+ HASH_JOIN() NO_MERGE(x) */ COUNT(*) FROM n e STRAIGHT_JOIN (SELECT a.v + d.v AS s, a.pad AS p, b.pad AS q FROM " + product + " LIMIT 1000000000) x ON x.s = e.v WHERE x.p > x.q", true},
+	{"null-aware anti join, build", "NULL-aware", "SELECT COUNT(*) FROM n e WHERE e.v NOT IN (SELECT a.v + d.v FROM " + product + ")", false},
+	{"null-aware anti join, probe", "NULL-aware", "SELECT COUNT(*) FROM (SELECT a.v + d.v AS s FROM " + product + " LIMIT 1000000000000) x WHERE s NOT IN (SELECT v FROM n)", false},
 	{"merge join", "MergeJoin", "SELECT /*+ MERGE_JOIN() */ COUNT(*) FROM same a STRAIGHT_JOIN same b ON a.v = b.v STRAIGHT_JOIN same c ON b.v = c.v STRAIGHT_JOIN same d ON c.v = d.v WHERE a.k + d.k < 0", false},
 	{"hash aggregate", "HashAgg", "SELECT COUNT(*), SUM(a.v) FROM " + product + " GROUP BY a.v + b.v", false},
 	{"hash aggregate, spilled", "HashAgg", "SELECT COUNT(*) FROM " + product + " GROUP BY a.k, b.k, c.k, d.k", true},
