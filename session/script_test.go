@@ -26,12 +26,13 @@ var moments = regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`)
 // TestScripts runs testdata over a node in memory; the commands are described at inproc.Script. "file" and "cat" make and show files, "deadlock" shows the last deadlock, "actual" shows what executing queries did,
 // "work" the counters that each statement moves, "timed" is "sql" without the times of EXPLAIN ANALYZE.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	inproc.RunScripts(t, "testdata", scriptCommands(t), func(t *testing.T, name string) {
 		switch name {
-		case "lock_node", "lock_tables":
-			t.Parallel() // they do little but wait, a second each time, until a lock is not to be had
 		case "long_keys":
 			testkit.OneGoroutine(t) // of a hundred megabytes of keys
+		default:
+			parallelWait(t, name)
 		}
 	})
 }
@@ -39,10 +40,20 @@ func TestScripts(t *testing.T) {
 // TestScriptsPromoted: a cluster of one answers what the node alone does, where transactions meet each other, locks and schema changes.
 // PANDO_PROMOTED=1 has all tests run so.
 func TestScriptsPromoted(t *testing.T) {
-	t.Setenv("PANDO_PROMOTED", "1")
+	t.Parallel()
 	for _, name := range []string{"alter_actions", "alter_copy", "autoid_lower", "diagnostics", "foreign", "generated", "isolation", "kill", "load_data", "lock_gate", "lock_node", "lock_tables", "lock_wait", "on_duplicate", "optimistic", "schema_wait", "temporary",
 		"transaction", "view_write"} {
-		t.Run(name, func(t *testing.T) { inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t)) })
+		t.Run(name, func(t *testing.T) {
+			parallelWait(t, name)
+			inproc.RunScript(t, "testdata/"+name+".txt", scriptCommands(t), inproc.Options{Promoted: true})
+		})
+	}
+}
+
+// parallelWait lets scripts run beside others that do little but wait, a second each time, until a lock is not to be had.
+func parallelWait(t *testing.T, name string) {
+	if name == "lock_node" || name == "lock_tables" {
+		t.Parallel()
 	}
 }
 

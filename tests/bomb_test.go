@@ -293,8 +293,7 @@ func memoryGroup(t *testing.T, limit int64) (dir string, err error) {
 	for _, kind := range []struct{ root, limit, swap string }{
 		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max", "memory.swap.max"},
 	} {
-		dir = filepath.Join(kind.root, fmt.Sprintf("pando-test-%d", os.Getpid()))
-		if err = os.Mkdir(dir, 0o755); err != nil {
+		if dir, err = os.MkdirTemp(kind.root, "pando-test-"); err != nil {
 			continue
 		}
 		t.Cleanup(func() { _ = os.Remove(dir) })

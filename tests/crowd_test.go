@@ -71,6 +71,7 @@ var crowds = map[string]string{
 // TestCrowds: ten clients at once ask for stored texts of 20 MB, by every way that storage is read, and read nothing of the answers. The
 // server of a 512 MB memory cgroup lives, other clients go on, and all memory is given back.
 func TestCrowds(t *testing.T) {
+	t.Parallel() // its clients wait much of the time
 	n := cagedNode(t, crowdCache)
 	db := n.open("")
 	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20))", "CREATE TABLE d.long_texts (id INT PRIMARY KEY, n INT, s LONGTEXT, KEY n (n))",

@@ -48,6 +48,8 @@ type Options struct {
 	Txns txn.ManagerOptions
 	// Log receives the node's log; nil drops it.
 	Log io.Writer
+	// Promoted makes the node a cluster of one, which PANDO_PROMOTED=1 does, too.
+	Promoted bool
 }
 
 // Node is a node in this process.
@@ -100,7 +102,7 @@ func open(tb testing.TB, o Options) (*Node, error) {
 	if n.store, err = store.Open(store.Options{Engine: n.engine}); err != nil {
 		return nil, err
 	}
-	if testkit.Promoted() && n.store.Cluster() == nil {
+	if (o.Promoted || testkit.Promoted()) && n.store.Cluster() == nil {
 		if err := n.store.Promote(); err != nil {
 			return nil, err
 		}

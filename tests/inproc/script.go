@@ -398,7 +398,7 @@ func arguments(c *Conn, words []string) []types.Value {
 // RunScripts runs every script of a directory, each with a node of its own. begin, if there is one, is called first with the script's name: it may skip it, or let it
 // run beside others.
 func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script.Block) string, begin func(t *testing.T, name string)) {
-	open := opener(extra)
+	open := opener(extra, Options{})
 	script.Run(t, dir, func(t *testing.T) script.Commands {
 		if begin != nil {
 			begin(t, path.Base(t.Name()))
@@ -407,14 +407,14 @@ func RunScripts(t *testing.T, dir string, extra map[string]func(*Script, *script
 	})
 }
 
-// RunScript runs one script.
-func RunScript(t *testing.T, path string, extra map[string]func(*Script, *script.Block) string) {
-	script.RunFile(t, path, opener(extra))
+// RunScript runs one script with a node of its own.
+func RunScript(t *testing.T, path string, extra map[string]func(*Script, *script.Block) string, o Options) {
+	script.RunFile(t, path, opener(extra, o))
 }
 
-func opener(extra map[string]func(*Script, *script.Block) string) func(t *testing.T) script.Commands {
+func opener(extra map[string]func(*Script, *script.Block) string, o Options) func(t *testing.T) script.Commands {
 	return func(t *testing.T) script.Commands {
-		s := NewScript(t, Options{})
+		s := NewScript(t, o)
 		s.Extra = extra
 		t.Cleanup(s.Close)
 		return script.Commands{script.Any: s.Run}
