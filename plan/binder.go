@@ -16,6 +16,7 @@ const (
 	havingClause    = "having clause"
 	orderClause     = "order clause"
 	onClause        = "on clause"
+	windowClause    = "PARTITION BY or ORDER BY clause of window" // with the window's name behind it
 )
 
 // binder turns expressions of the syntax tree into typed ones over column ids. Binding has no side effect but the ids that it takes, and the

@@ -79,6 +79,7 @@ type builder struct {
 	// repeats says that the part being planned runs again and again, though it may have no such parameter.
 	repeats bool
 	steps   int
+	again   int // queries of CTEs that have been resolved again, see againMax
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
 }

@@ -170,7 +170,7 @@ func (b *builder) liftAggregate(r *aggregate) (rel, error) {
 		out.keys[i] = computed{r.keys[i].id, next()}
 	}
 	for i := range r.aggs {
-		out.aggs[i] = aggregated{r.aggs[i].id, r.aggs[i].spec.Map(func(expr.Expr) expr.Expr { return next() })}
+		out.aggs[i] = aggregated{id: r.aggs[i].id, spec: r.aggs[i].spec.Map(func(expr.Expr) expr.Expr { return next() })}
 	}
 	return out, nil
 }

@@ -319,7 +319,7 @@ func (blk *block) addAggregate(spec *expr.AggSpec) (expr.Expr, error) {
 // newAggregate adds an aggregate and returns the id of its column.
 func (blk *block) newAggregate(spec *expr.AggSpec) int {
 	id := blk.b.newID()
-	blk.aggs = append(blk.aggs, aggregated{id, spec})
+	blk.aggs = append(blk.aggs, aggregated{id: id, spec: spec})
 	if blk.aggOf == nil {
 		blk.aggOf = map[int]*expr.AggSpec{}
 	}
@@ -479,16 +479,20 @@ func (blk *block) relaxed() bool {
 
 // ungrouped is the error for a column that has no single value in a group.
 func (blk *block) ungrouped(column expr.Expr, clause string, at int) error {
-	name := strings.ReplaceAll(column.String(), "`", "")
-	switch {
-	case len(blk.keys) == 0 && clause == fieldListClause:
-		return types.Errorf(types.ErMixOfGroupFuncAndFields, at, name)
-	case clause == orderClause:
-		return types.Errorf(types.ErWrongFieldWithGroup, at, "ORDER BY clause", name)
-	case clause == havingClause:
-		return types.Errorf(types.ErWrongFieldWithGroup, at, "HAVING clause", name)
+	name, where := strings.ReplaceAll(column.String(), "`", ""), "SELECT list"
+	switch clause {
+	case fieldListClause:
+	case orderClause:
+		where = "ORDER BY clause"
+	case havingClause:
+		where = "HAVING clause"
+	default:
+		where = clause
 	}
-	return types.Errorf(types.ErWrongFieldWithGroup, at, "SELECT list", name)
+	if len(blk.keys) == 0 && (where == "SELECT list" || where == clause) {
+		return types.Errorf(types.ErMixOfGroupFuncAndFields, at, where, name)
+	}
+	return types.Errorf(types.ErWrongFieldWithGroup, at, where, name)
 }
 
 // determined is the set of FROM's columns that the group keys determine: through equalities in WHERE and ON, and through unique keys without
@@ -503,7 +507,22 @@ func (blk *block) determined() idSet {
 			known[id] = true
 		}
 	}
-	blk.b.closeOver(blk.from, blk.where, known)
+	if !blk.rollup { // the rows that WITH ROLLUP adds sum up groups, of which nothing is known
+		blk.b.closeOver(blk.from, blk.where, known)
+	}
 	blk.fixed = known
 	return known
+}
+
+// markSame marks the aggregates that stand for columns which are the same in all rows of a group.
+func (blk *block) markSame() {
+	if blk.anyRows == nil || blk.relaxed() {
+		return
+	}
+	for i := range blk.aggs {
+		if spec := blk.aggs[i].spec; spec.Name() == "any_value" {
+			id, ok := spec.Args()[0].ColumnIndex()
+			blk.aggs[i].same = ok && blk.determined()[id]
+		}
+	}
 }

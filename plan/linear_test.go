@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -57,15 +58,23 @@ func TestStepsAreLinear(t *testing.T) {
 
 func stepsOf(t *testing.T, text string) int {
 	t.Helper()
+	steps, err := planned(t, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// planned is how many steps planning a query takes.
+func planned(t *testing.T, text string, mode types.SQLMode) (steps int, err error) {
+	t.Helper()
 	stmt, _, err := syntax.Parse(text, syntax.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBuilder(&Env{Text: text, Build: &expr.BuildContext{Ctx: &types.Context{}, Collation: types.DefaultCollation}, SelectLimit: -1})
-	if err := b.statementQuery(stmt.(*syntax.Query)); err != nil {
-		t.Fatal(err)
-	}
-	return b.steps
+	b := newBuilder(&Env{Text: text, Build: &expr.BuildContext{Ctx: &types.Context{SQLMode: mode}, Collation: types.DefaultCollation}, SelectLimit: -1})
+	err = b.statementQuery(stmt.(*syntax.Query))
+	return b.steps, err
 }
 
 // TestMemoryIsLinear holds that four times as many common table expressions over each other take about four times the memory: each has columns
@@ -114,4 +123,76 @@ func TestAliasesOfAliases(t *testing.T) {
 	if steps := stepsOf(t, text+" FROM (SELECT 1 AS a) d"); steps > 10000 {
 		t.Errorf("planning took %d steps", steps)
 	}
+}
+
+// TestDependencesAreLinear holds that what the keys of GROUP BY determine is found with memory that grows as the query does: chains of equalities,
+// of which each makes one more column known, long lists of other conditions, and CTEs that refer to the one before them.
+func TestDependencesAreLinear(t *testing.T) {
+	list := func(n int, sep string, form func(i int) string) string {
+		terms := make([]string, n)
+		for i := range terms {
+			terms[i] = form(i)
+		}
+		return strings.Join(terms, sep)
+	}
+	shapes := map[string]func(n int) string{
+		"chain": func(n int) string { // each equality is of use after the one behind it
+			columns := list(n, ", ", func(i int) string { return fmt.Sprintf("max(1) AS c%d", i) })
+			equal := list(n-1, " AND ", func(i int) string { return fmt.Sprintf("c%d = c%d", i, i+1) })
+			return "SELECT c0 FROM (SELECT " + columns + " FROM (SELECT 1 AS a) d GROUP BY a) d WHERE " + equal + fmt.Sprintf(" GROUP BY c%d", n-1)
+		},
+		"expressions": func(n int) string {
+			columns := list(n, ", ", func(i int) string { return fmt.Sprintf("max(1) AS c%d", i) })
+			equal := list(n-1, " AND ", func(i int) string { return fmt.Sprintf("c%d = coalesce(c%d, c%d)", i, i+1, n-1) })
+			return "SELECT max(c0) FROM (SELECT " + columns + " FROM (SELECT 1 AS a) d GROUP BY a) d WHERE " + equal + " GROUP BY c0"
+		},
+		"common table expressions": func(n int) string {
+			text := "WITH c0 AS (SELECT 1 AS a, 2 AS b)"
+			for i := range n {
+				text += fmt.Sprintf(", c%d AS (SELECT a, b FROM c%d)", i+1, i)
+			}
+			return text + fmt.Sprintf(" SELECT b FROM c%d GROUP BY a, b", n)
+		},
+	}
+	for name, shape := range shapes {
+		measure := func(n int) uint64 {
+			text := shape(n)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			groupedStepsOf(t, text)
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if small, large := measure(500), measure(2000); large > 6*small {
+			t.Errorf("%s: %d bytes for 500, %d for 2000", name, small, large)
+		}
+	}
+}
+
+// TestTwiceTheOneBefore holds that CTEs of which each refers to the one before it twice take neither the time nor the memory of as many copies as
+// that makes, 2^30: what determines what is no longer known, and those that have to be resolved again for each reference are refused.
+func TestTwiceTheOneBefore(t *testing.T) {
+	with := "WITH c0 AS (SELECT 1 + # AS a, max(2) AS b)"
+	for i := range 30 {
+		with += strings.ReplaceAll(fmt.Sprintf(", c%d AS (SELECT x.a, y.b FROM @ x JOIN @ y ON x.a = y.a)", i+1), "@", fmt.Sprintf("c%d", i))
+	}
+	stmt := strings.ReplaceAll(with, "#", "1") + " SELECT a FROM c30 GROUP BY a"
+	if steps := groupedStepsOf(t, stmt); steps > 100000 {
+		t.Errorf("planning took %d steps", steps)
+	}
+	lateral := "SELECT * FROM (SELECT 1 AS k) d, LATERAL (" + strings.ReplaceAll(with, "#", "d.k") + " SELECT a FROM c30) e"
+	var refused *types.Error
+	if _, err := planned(t, lateral, 0); !errors.As(err, &refused) || refused.Number != 4169 {
+		t.Errorf("CTEs with outer references: %v", err)
+	}
+}
+
+// groupedStepsOf is stepsOf with ONLY_FULL_GROUP_BY.
+func groupedStepsOf(t *testing.T, text string) int {
+	t.Helper()
+	steps, err := planned(t, text, types.ModeOnlyFullGroupBy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
 }

@@ -120,6 +120,7 @@ type aggregate struct {
 type aggregated struct {
 	id   int
 	spec *expr.AggSpec
+	same bool // it is any_value of a column that the keys determine
 }
 
 // window adds columns of window functions that share a partition and an order.

@@ -19,6 +19,7 @@ func (blk *block) assemble() (*result, error) {
 		r = &filter{r, blk.where}
 	}
 	if blk.isGrouped() {
+		blk.markSame()
 		agg := &aggregate{input: r, keys: blk.keys, aggs: blk.aggs}
 		agg.stream = blk.scope.hints.has("STREAM_AGG")
 		if blk.rollup && len(blk.keys) > 0 {
@@ -149,7 +150,7 @@ func (blk *block) distinct(r rel) (rel, error) {
 					return n // any_value of a column cannot fail
 				}
 				made := blk.b.newID()
-				extra = append(extra, aggregated{made, spec})
+				extra = append(extra, aggregated{id: made, spec: spec})
 				swap[id] = expr.ColumnOf(made, n.Type(), n.Coercibility(), n.String())
 			}
 			return swap[id]

@@ -13,6 +13,7 @@ import (
 
 // windowGroup is the window functions of a block that share a partition and an order.
 type windowGroup struct {
+	name      string // of the window of the first of them, for errors
 	partition []expr.Expr
 	order     []sortKey
 	funcs     []windowed
@@ -169,7 +170,10 @@ func (b *binder) addWindow(blk *block, f *exec.WindowFunc, over *syntax.Over, fr
 	if err != nil {
 		return nil, err
 	}
-	group := &windowGroup{}
+	group := &windowGroup{name: unnamedWindow}
+	if over.Spec == nil {
+		group.name = over.Name
+	}
 	plain := *b
 	for _, p := range spec.PartitionBy {
 		if containsWindow(p) {
@@ -543,28 +547,56 @@ func (blk *block) checkWindows() error {
 	return nil
 }
 
-// groupWindows rewrites the windows over grouped rows.
+// groupWindows rewrites the windows over grouped rows: what the functions are called with, which stands in other clauses, and then the windows.
 func (blk *block) groupWindows() (err error) {
-	fix := func(e expr.Expr) expr.Expr {
-		if e == nil || err != nil {
-			return e
+	for _, g := range blk.windows {
+		for i := range g.funcs {
+			g.funcs[i].spec = mapWindow(g.funcs[i].spec, func(e expr.Expr) expr.Expr {
+				if e == nil || err != nil {
+					return e
+				}
+				var out expr.Expr
+				if out, err = blk.grouped(e, fieldListClause, 1); err != nil {
+					clause, at := blk.placeOf(g.funcs[i].id)
+					out, err = blk.grouped(e, clause, at)
+				}
+				return out
+			})
 		}
-		var out expr.Expr
-		out, err = blk.grouped(e, fieldListClause, 1)
-		return out
+	}
+	if err != nil {
+		return err
 	}
 	for _, g := range blk.windows {
+		clause := windowClause + " '" + g.name + "'"
 		for i := range g.partition {
-			g.partition[i] = fix(g.partition[i])
+			if g.partition[i], err = blk.grouped(g.partition[i], clause, i+1); err != nil {
+				return err
+			}
 		}
 		for i := range g.order {
-			g.order[i].e = fix(g.order[i].e)
-		}
-		for i := range g.funcs {
-			g.funcs[i].spec = mapWindow(g.funcs[i].spec, fix)
+			if g.order[i].e, err = blk.grouped(g.order[i].e, clause, i+1); err != nil {
+				return err
+			}
 		}
 	}
 	return err
+}
+
+// placeOf is the clause and the element of it that reads a column.
+func (blk *block) placeOf(id int) (clause string, at int) {
+	set := idSet{id: true}
+	for i, it := range blk.items {
+		if set.touches(it.bound) {
+			return fieldListClause, i + 1
+		}
+	}
+	for i := range blk.order {
+		if blk.order[i].item < 0 && set.touches(blk.order[i].bound) {
+			return orderClause, i + 1
+		}
+	}
+	return fieldListClause, 1
 }
 
 // mapWindow returns the function with its expressions replaced.

@@ -762,7 +762,7 @@ var errorTable = [...]errorText{
 	{ErCantReopenTable, "HY000", "Can't reopen table: '%.192s'"},
 	{ErInvalidUseOfNull, "22004", "Invalid use of NULL value"},
 	{ErRegexpError, "42000", "Got error '%.64s' from regexp"},
-	{ErMixOfGroupFuncAndFields, "42000", "In aggregated query without GROUP BY, expression #%d of SELECT list contains nonaggregated column '%s'; this is incompatible with sql_mode=only_full_group_by"},
+	{ErMixOfGroupFuncAndFields, "42000", "In aggregated query without GROUP BY, expression #%d of %s contains nonaggregated column '%s'; this is incompatible with sql_mode=only_full_group_by"},
 	{ErNonexistingGrant, "42000", "There is no such grant defined for user '%.48s' on host '%.64s'"},
 	{ErTableaccessDenied, "42000", "%.128s command denied to user '%.48s'@'%.64s' for table '%.64s'"},
 	{ErColumnaccessDenied, "42000", "%.16s command denied to user '%.48s'@'%.64s' for column '%.192s' in table '%.192s'"},
