@@ -29,7 +29,7 @@ const (
 	// splitCalm: a region counts as being loaded while it grows by more than a 16th of RegionBytesMax between two visits. It is measured
 	// when that has ended, since the scan would take processor time from the load, and find a middle that moves on.
 	splitCalm = 16
-	// splitUrgent is how many times RegionBytesMax a region that is being loaded may reach before it is measured anyway.
+	// splitUrgent is how many times RegionBytesMax a region that is being loaded, or lacks a voter, may reach before it is measured anyway.
 	splitUrgent = 4
 	// compressionMax is the assumed limit of how much smaller a region's tables are
 	// than its keys and values.
@@ -94,7 +94,7 @@ func (s *Store) sampleGrown(desc *kvapi.Region, r *sizing) (split bool) {
 	if measured && size <= s.o.RegionBytesMax && written < max(least, size)/splitPatience && (written == 0 || !s.joined(desc, r)) {
 		return false
 	}
-	if growth > s.o.RegionBytesMax/splitCalm && size+written <= splitUrgent*s.o.RegionBytesMax {
+	if size+written <= splitUrgent*s.o.RegionBytesMax && (growth > s.o.RegionBytesMax/splitCalm || s.voterAway(desc)) {
 		return false
 	}
 	split, err := s.sampleRegion(desc, r, least)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/internal/clusterkit"
 	"github.com/pandodb/pando/internal/testkit"
@@ -14,6 +15,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/placement/meta"
 	"github.com/pandodb/pando/rpc"
+	"github.com/pandodb/pando/store"
 )
 
 // patience bounds every wait.
@@ -196,6 +198,62 @@ func TestSizesAfterSplits(t *testing.T) {
 			t.Errorf("node %d: %d bytes in all, %d regions with some", i, total, parts)
 		}
 	}
+}
+
+// TestSplitsWaitForVoters: while a voter is away a region is not split before it is several times too large, since the voter that comes back behind the kept log has
+// no vote in what was split off. Once it is there again splits go on.
+func TestSplitsWaitForVoters(t *testing.T) {
+	t.Parallel()
+	const most, look = 64 << 10, 10 * time.Millisecond
+	ns := startWith(t, 3, clusterkit.NodesOptions{Tune: func(o *store.Options) {
+		o.RegionBytesMax, o.SplitBytes, o.TableBytesMax, o.SampleInterval = most, most/2, most, look
+	}})
+	rows := 0
+	grow := func(n int) {
+		for range n {
+			commit(t, ns, kvapi.Mutation{Key: fmt.Appendf(nil, "a%05d", rows), Value: make([]byte, 1000)})
+			rows++
+		}
+	}
+	regions := func() int { return len(ns.Gateway().Store.RegionStatuses()) }
+	away := ns.Node(2)
+	for ns.Gateway() == away {
+		away = ns.Node(1)
+	}
+	leave := func() {
+		if err := away.Stop(nil); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "silence of the node that is away", func() bool {
+			for _, st := range ns.Gateway().Store.RegionStatuses() {
+				if p, _ := st.Region.On(away.ID); st.Group == nil || st.Group.Answers(p.ID) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	leave()
+	grow(2 * most / 1000)
+	clock.Sleep(50 * look)
+	if n := regions(); n != 1 {
+		t.Errorf("%d regions of twice the size, without a voter", n)
+	}
+	if err := away.Start(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "splits with all voters", func() bool {
+		grow(1)
+		return regions() > 1
+	})
+	leave()
+	before := regions()
+	grow(10 * most / 1000) // most of it in the last region
+	within(t, "splits of what is much too large", func() bool { return regions() > before+5 })
+	if err := away.Start(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, ns)
 }
 
 // TestReplace: copies move from one store to another, by learners, snapshots and joint changes, and the store that has none any more keeps
