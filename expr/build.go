@@ -26,8 +26,8 @@ type BuildContext struct {
 	Grow func(bytes int64) error
 	// DateParam is told of parameters whose text is compared with dates; nil where a text that is no date is no error, as of placeholders.
 	DateParam func(ordinal int, need DateNeed)
-	// noDateFits says that comparisons are parts of one that tolerates such a text; see toleratesNoDate.
-	noDateFits bool
+	// NoDateFits says that comparisons are parts of one that tolerates such a text; see toleratesNoDate.
+	NoDateFits bool
 	made       int64 // estimated bytes of the nodes built so far
 	visited    int64 // arguments that building has looked at; a test asserts that it grows linearly
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.

@@ -214,7 +214,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if y.isHexLiteral() && numericSide(x) {
 		y = AsNumber(y)
 	}
-	x, y, err := b.adaptConstants(x, y, b.noDateFits || toleratesNoDate(op))
+	x, y, err := b.adaptConstants(x, y, b.NoDateFits || toleratesNoDate(op))
 	if err != nil {
 		return nil, x, y, err
 	}

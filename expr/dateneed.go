@@ -15,7 +15,7 @@ type DateNeed struct {
 }
 
 func dateNeed(e Expr) DateNeed {
-	if e.kind != kindColumn {
+	if e.kind != kindColumn || !strings.HasSuffix(e.name, "`") { // such as the column of MAX(…)
 		return DateNeed{Type: e.typ.ID}
 	}
 	return DateNeed{e.typ.ID, strings.Trim(e.name[strings.LastIndexByte(e.name, '.')+1:], "`")}

@@ -201,8 +201,8 @@ func (l *inList) answer(hit bool) types.Value {
 
 // buildInPairs rewrites IN into equalities joined by OR.
 func buildInPairs(b *BuildContext, n *Node) error {
-	defer func(was bool) { b.noDateFits = was }(b.noDateFits)
-	b.noDateFits = b.noDateFits || len(n.args) > 2
+	defer func(was bool) { b.NoDateFits = was }(b.NoDateFits)
+	b.NoDateFits = b.NoDateFits || len(n.args) > 2
 	parts := make([]Expr, 0, len(n.args))
 	for _, item := range n.args[1:] { // Call polls the interrupt
 		p, err := Call(b, "=", n.args[0], item)

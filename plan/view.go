@@ -343,6 +343,8 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 	if q.Into != nil {
 		return nil, nil, false, types.NewError(1350, "View's SELECT contains a 'INTO' clause")
 	}
+	env.Build.NoDateFits = true // whoever reads the view is told
+	defer func() { env.Build.NoDateFits = false }()
 	r, err := b.query(q, nil)
 	if err != nil {
 		return nil, nil, false, err

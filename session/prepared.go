@@ -108,6 +108,7 @@ func (s *Session) analyse(text string) (*prepared, description, error) {
 		env.UnknownParams, env.Notices = true, notices
 		entry, err := s.build1(env, stmt, s.keyBuf)
 		if err != nil {
+			s.tell(notices)
 			return nil, description{}, err
 		}
 		return s.described(text, entry.Plan)

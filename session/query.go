@@ -235,6 +235,9 @@ func (s *Session) planText(text string) (*plan.Entry, error) {
 	if errors.Is(err, plan.ErrLifted) {
 		return nil, nil
 	}
+	if err != nil {
+		s.tell(env.Notices)
+	}
 	return entry, err
 }
 
