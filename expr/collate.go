@@ -344,11 +344,11 @@ func buildConvertUsing(b *BuildContext, n *Node) error {
 		switch {
 		case from == to || n.typ.Coll == types.Binary:
 		case v.Coll == types.Binary:
-			v.B = to.Align(v.B)
-			if good := to.ValidPrefix(v.B); good != len(v.B) {
-				ctx.AddError(types.LevelWarning, to.InvalidString(v.B[good:]))
+			text, ok := to.FromBytes(ctx.Context, v.B)
+			if !ok {
 				return types.Null(), nil
 			}
+			v.B = text
 		default:
 			// Nested conversions could otherwise double the length with each call.
 			if ctx.tooLong(n, leastBytes(v.B, from, to)) {

@@ -500,7 +500,7 @@ func evalPad(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	padChars := int64(cs.CountChars(pad.B))
 	if padChars == 0 {
-		return n.textResult(nil), nil
+		return n.textResult(s.B), nil
 	}
 	if want > int64(ctx.packetLimit()) || ctx.tooLong(n, int(want-have)*len(pad.B)/int(padChars)+len(s.B)) {
 		if want > int64(ctx.packetLimit()) {

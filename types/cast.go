@@ -188,11 +188,11 @@ func castText(ctx *Context, v *Value, to *Type) (Value, error) {
 	}
 	cs := coll.Charset()
 	if from.Charset().class == csBinary && cs.class != csBinary {
-		b = cs.Align(b)
-		if n := cs.ValidPrefix(b); n < len(b) {
-			ctx.AddError(LevelWarning, cs.InvalidString(b[n:]))
+		text, ok := cs.FromBytes(ctx, b)
+		if !ok {
 			return Value{}, nil
 		}
+		b = text
 	}
 	if !sameBytes(b, from.Charset(), cs) {
 		var err error

@@ -203,6 +203,18 @@ func (cs *Charset) InvalidString(bad []byte) *Error {
 	return Errorf(ErInvalidCharacterString, cs.Name, fmt.Sprintf("%X", bad[:min(len(bad), notFromBytesShown)]))
 }
 
+// FromBytes reads bytes as text of the character set, as CONVERT and CAST do. If they are not valid there is warning 1300, and the text is what stands
+// before the first that is not; in strict mode ok is false, for NULL.
+func (cs *Charset) FromBytes(ctx *Context, b []byte) (text []byte, ok bool) {
+	b = cs.Align(b)
+	n := cs.ValidPrefix(b)
+	if n == len(b) {
+		return b, true
+	}
+	ctx.AddError(LevelWarning, cs.InvalidString(b[n:]))
+	return b[:n], ctx == nil || ctx.SQLMode&ModeStrict == 0
+}
+
 // Valid reports whether s is well formed.
 func (cs *Charset) Valid(s []byte) bool { return cs.ValidPrefix(s) == len(s) }
 
