@@ -193,7 +193,7 @@ func (in *inserter) fromRows() error {
 		if err := in.nextRow(); err != nil {
 			return err
 		}
-		if err := in.finishRow(in.evaluate(exprs)); err != nil {
+		if err := in.finishRow(in.firstError(in.evaluate(exprs))); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (in *inserter) fromFile() error {
 		if skip > 0 {
 			skip--
 			in.rowNo--
-		} else if err := in.finishRow(in.assignLoaded()); err != nil {
+		} else if err := in.finishRow(in.firstError(in.assignLoaded())); err != nil {
 			return err
 		}
 		more, cut, err := lines.NextLine()

@@ -110,6 +110,15 @@ func (m *rowMaker) defaultOf(c *catalog.Column, row []types.Value, rowNo int) (t
 	return m.null(c)
 }
 
+// firstError returns what an expression of the row could only warn of, which came before err, else err: it ends the statement before a later row does,
+// or a key that is there already. It is not for rows that a batch has computed ahead.
+func (m *rowMaker) firstError(err error) error {
+	if failure := m.rt.Ctx.TakeFailure(); failure != nil {
+		return failure
+	}
+	return err
+}
+
 // generate sets the generated columns among assignments in row; their expressions are over the values in over.
 func (m *rowMaker) generate(set []Assignment, over, row []types.Value, rowNo int) error {
 	for i := range set {

@@ -35,7 +35,7 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		if err == nil && v.IsNull() && c.AutoInc {
 			v = types.ImplicitDefault(&c.Type)
 		}
-		if err != nil {
+		if err = m.firstError(err); err != nil {
 			return err
 		}
 		row[a.Col] = v
