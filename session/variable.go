@@ -163,7 +163,7 @@ func (t *variableTable) lookup(name string) (int, *variable, error) {
 
 // parse turns a SQL value into the variable's canonical text. warn is called if the value was clamped.
 func (v *variable) parse(value types.Value, warn func(number uint16, args ...any)) (string, error) {
-	if value.IsNull() && !v.nullable() {
+	if _, takes := nullVariables[v.name]; value.IsNull() && !takes {
 		if v.kind == kindInt || v.kind == kindFloat { // NULL is a text, as MySQL has it
 			return "", types.Errorf(types.ErWrongTypeForVar, v.name)
 		}
@@ -297,14 +297,21 @@ func (v *variable) value(text string) types.Value {
 		f, _ := strconv.ParseFloat(text, 64) // parse wrote it
 		return types.Float(f)
 	}
-	if text == "" && v.nullable() {
+	if text == "" && nullVariables[v.name] {
 		return types.Null()
 	}
 	return types.Text(text)
 }
 
-// nullable reports whether an empty text stands for NULL.
-func (v *variable) nullable() bool { return v.name == "character_set_results" }
+// nullVariables are those that SET takes NULL for, as MySQL does, which is an empty text here: for some, which are NULL by default, that is shown as NULL.
+var nullVariables = map[string]bool{
+	"character_set_results": true, "admin_ssl_ca": true, "admin_ssl_capath": true, "admin_ssl_cert": true, "admin_ssl_cipher": true, "admin_ssl_crl": true,
+	"admin_ssl_crlpath": true, "admin_ssl_key": true, "admin_tls_ciphersuites": true, "external_table_secondary_storage_engine": true,
+	"external_table_storage_engine": true, "innodb_ft_aux_table": true, "innodb_ft_server_stopword_table": true, "innodb_ft_user_stopword_table": true,
+	"innodb_redo_log_archive_dirs": true, "innodb_tmpdir": true, "ssl_ca": true, "ssl_capath": true, "ssl_cert": true, "ssl_cipher": true, "ssl_crl": true,
+	"ssl_crlpath": true, "ssl_key": true, "tls_ciphersuites": true,
+	"init_connect": false, "init_replica": false, "init_slave": false, "mandatory_roles": false, "session_track_system_variables": false,
+}
 
 func boolInt(b bool) int64 {
 	if b {
