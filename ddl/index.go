@@ -3,6 +3,7 @@ package ddl
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pandodb/pando/catalog"
@@ -25,6 +26,11 @@ func (e *Executor) buildHidden(c *Call, n Name, ix *catalog.Index, part bool, p 
 	bringHidden(next, ix)
 	next.AddIndex(ix)
 	next.Finish()
+	if c.JudgeIndex != nil && slices.ContainsFunc(ix.Columns, func(part catalog.IndexColumn) bool { return part.Added == nil && next.Columns[part.Col].Virtual() }) {
+		if err := c.JudgeIndex(next, ix); err != nil {
+			return nil, err
+		}
+	}
 	j, err := e.newJob(jobCreateIndex, t)
 	if err != nil {
 		return nil, err

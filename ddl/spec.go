@@ -233,6 +233,9 @@ type Call struct {
 	Rows   uint64
 	// JudgeRows checks the rows of a table against the constraints that its version next adds to those of old, while nobody writes them. May be nil.
 	JudgeRows func(old, next *catalog.Table) error
+	// JudgeIndex refuses rows for which strict mode forbids the value of a virtual column, or of an expression, that a new index of next is on. It sees
+	// the rows of that time: others write meanwhile, by their own sql_mode. May be nil.
+	JudgeIndex func(next *catalog.Table, ix *catalog.Index) error
 	// JudgeCopy returns a function that is called for each row of a copy: it computes generated columns and new columns with a DEFAULT expression in
 	// the row, and checks all enforced constraints of the new table. It returns nil if the new table has none of these. The row has a value for each
 	// column of next, by ordinal; it and its values are valid during the call. JudgeCopy may be nil, for tables without any of these.

@@ -30,10 +30,25 @@ func (m *rowMaker) verify(row []types.Value) error {
 	return Verify(m.rt.Ctx, m.checks, row)
 }
 
-// Verify returns 3819, or 1369, for the first of the checks that row fails.
+// Verify returns 3819, or 1369, for the first of the checks that row fails. So does a check whose evaluation strict mode makes fail, as in MySQL.
 func Verify(ctx *expr.Ctx, checks []Check, row []types.Value) error {
+	if len(checks) == 0 {
+		return nil
+	}
+	if err := ctx.TakeFailure(); err != nil {
+		return err // of what came before
+	}
 	for i := range checks {
 		v, err := checks[i].Cond.Eval(ctx, row)
+		var e *types.Error
+		failed := errors.As(err, &e) && (e.Number == types.ErDivisionByZero || e.Number == types.ErDataOutOfRange)
+		if err == nil {
+			err = ctx.TakeFailure()
+			failed = err != nil
+		}
+		if failed && checks[i].View == "" {
+			return types.Errorf(types.ErCheckConstraintViolated, checks[i].Name)
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -107,8 +108,15 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 	if err != nil || len(checks) == 0 {
 		return err
 	}
-	j := &rowJudge{s: s, checks: checks, row: make([]types.Value, len(exec.AllCols(next)))}
-	j.reader.Init(next, exec.AllCols(next))
+	return s.judge(next, old, func(row []types.Value) error { return exec.Verify(&s.ctx, checks, row) })
+}
+
+// judge calls ok with the rows of old as its version t has them, in strict mode if the session's statements that write are.
+func (s *Session) judge(t, old *catalog.Table, ok func(row []types.Value) error) error {
+	defer func(was bool) { s.context.Strict = was }(s.context.Strict)
+	s.context.Strict = s.context.SQLMode&types.ModeStrict != 0
+	j := &rowJudge{s: s, ok: ok, row: make([]types.Value, len(exec.AllCols(t)))}
+	j.reader.Init(t, exec.AllCols(t))
 	for span := table.RowSpan(old); span.Start != nil; {
 		resume, err := s.node.Txns.Scan(&txn.ScanRequest{Span: span, LimitRows: checkPageRows, Sink: j, Interrupt: &s.interrupt})
 		if err != nil {
@@ -120,6 +128,31 @@ func (s *Session) judgeRows(old, next *catalog.Table) error {
 		span.Start = bytes.Clone(resume)
 	}
 	return nil
+}
+
+// judgeIndex evaluates the virtual columns of an index that is about to be made, as far as next has them. Without strict mode, warnings take the place
+// of errors about values that are cut.
+func (s *Session) judgeIndex(next *catalog.Table, ix *catalog.Index) error {
+	generated, err := plan.CopyGenerated(s.planEnv(""), next, next)
+	if err != nil {
+		return err
+	}
+	generated = slices.DeleteFunc(generated, func(a exec.Assignment) bool {
+		return !next.Columns[a.Col].Virtual() || !slices.ContainsFunc(ix.Columns, func(part catalog.IndexColumn) bool { return part.Added == nil && part.Col == a.Col })
+	})
+	g := exec.NewGenerator(&s.ctx, next, generated)
+	return s.judge(next, next, func(row []types.Value) error {
+		lenient := !s.context.Strict
+		s.context.Strict = true
+		err := g.Fill(row, 1) // MySQL counts no rows here
+		s.context.Strict = !lenient
+		var e *types.Error
+		if lenient && errors.As(err, &e) && (e.Number == types.ErDataTruncatedFunctionalIndex || e.Number == types.ErTruncatedWrongValue) {
+			s.context.AddError(types.LevelWarning, e)
+			return nil
+		}
+		return err
+	})
 }
 
 // judgeCopy returns the function that evaluates the generated columns, the DEFAULT expressions of columns that old has not, and the enforced checks
@@ -141,18 +174,18 @@ func (s *Session) judgeCopy(old, next *catalog.Table) (func(row []types.Value) e
 		was := s.context.Strict
 		s.context.Strict = s.context.SQLMode&types.ModeStrict != 0
 		err := g.Fill(row, rowNo)
-		s.context.Strict = was
-		if err != nil {
-			return err
+		if err == nil {
+			err = exec.Verify(&s.ctx, checks, row)
 		}
-		return exec.Verify(&s.ctx, checks, row)
+		s.context.Strict = was
+		return err
 	}, nil
 }
 
-// rowJudge is the sink of judgeRows.
+// rowJudge is the sink of judge.
 type rowJudge struct {
 	s      *Session
-	checks []exec.Check
+	ok     func(row []types.Value) error
 	reader table.Reader
 	row    []types.Value
 	failed error
@@ -165,6 +198,6 @@ func (j *rowJudge) Pair(key, value []byte) (bool, error) {
 	}
 	j.reader.Values(j.row)
 	j.s.ctx.ResetArena()
-	j.failed = exec.Verify(&j.s.ctx, j.checks, j.row)
+	j.failed = j.ok(j.row)
 	return j.failed == nil, nil
 }

@@ -58,7 +58,8 @@ func (s *Session) runSchema(stmt syntax.Statement, text string) (sqlapi.Result, 
 // changeCall is what ddl needs to change tables.
 func (s *Session) changeCall(text string) *ddl.Call {
 	call := s.ddlCall(text)
-	call.JudgeRows, call.JudgeCopy, call.Unchecked, call.LooseParents = s.judgeRows, s.judgeCopy, s.runtime.UncheckedForeign, s.looseParents
+	call.JudgeRows, call.JudgeIndex, call.JudgeCopy = s.judgeRows, s.judgeIndex, s.judgeCopy
+	call.Unchecked, call.LooseParents = s.runtime.UncheckedForeign, s.looseParents
 	call.Check = func(old, next *catalog.Table) error {
 		if old == nil {
 			if err := s.requirePrimaryKey(next.PK != nil); err != nil {
