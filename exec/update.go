@@ -21,6 +21,9 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		if a.Generated {
 			break
 		}
+		if a.keeps(over, row) {
+			continue
+		}
 		c := m.table.Columns[a.Col]
 		var v types.Value
 		var err error
@@ -44,6 +47,15 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		return err
 	}
 	return m.generate(set, over, row, rowNo)
+}
+
+// keeps reports whether an assignment is of a column to itself. Its value is not checked again: sql_mode may refuse a zero date by now.
+func (a *Assignment) keeps(over, row []types.Value) bool {
+	if a.Expr == nil {
+		return false
+	}
+	at, ok := a.Expr.ColumnIndex()
+	return ok && &over[at] == &row[a.Col]
 }
 
 // touch sets the ON UPDATE CURRENT_TIMESTAMP columns of a row that changes.

@@ -72,6 +72,8 @@ type builder struct {
 	top *topQuery
 	// combined are the columns that set operations, VALUES and recursions make: their integers are BIGINT where a table is made of them.
 	combined idSet
+	// handed are columns of derived tables, views and CTEs, by id, whose default is not that of a base table's column of the same id.
+	handed map[int]handedColumn
 	// shown collects what the names of a view's query mean, to write it; nil otherwise.
 	shown *viewNames
 	// params are the parameters that hold the outer references of the part being planned, by column id.

@@ -351,6 +351,10 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 			cols[k] = column{id: ref.first + k, table: alias, info: c.cols[k].info, coer: c.cols[k].coer}
 			cols[k].zeroDate, cols[k].named = b.derivedZeroDate(&cols[k], merged), merged
 			cols[k].info.Table, cols[k].info.Schema = alias, ""
+			b.handOn(&cols[k], c.cols[k].id, merged)
+			if c.recursive != nil || c.open == cteStep {
+				b.hand(cols[k].id, handedColumn{typ: cols[k].info.Type})
+			}
 			b.combined[cols[k].id] = b.combined[c.cols[k].id]
 		}
 		return ref, cols, nil

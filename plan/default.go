@@ -182,28 +182,68 @@ func (b *binder) defaultOf(e *syntax.Default) (expr.Expr, error) {
 	}
 	id, plain := bound.ColumnIndex()
 	c := b.build.baseColumn(id)
+	if handed, ok := b.build.handed[id]; ok && plain && c == nil {
+		if c = handed.base; c == nil {
+			return handed.value(), nil
+		}
+	}
 	if !plain || c == nil {
 		return nil, types.Errorf(types.ErNoDefaultForField, e.Column.Column)
 	}
-	if c.Default == nil {
-		if !c.AutoInc {
-			return nil, types.Errorf(types.ErNoDefaultForField, c.Name)
-		}
-		return expr.Const(types.Null(), c.Type), nil
+	if c.Default == nil && !c.AutoInc {
+		return nil, types.Errorf(types.ErNoDefaultForField, c.Name)
+	}
+	if c.Default == nil || c.Default.Kind == catalog.DefaultNow { // which is the value of an insert, not the column's
+		return handedColumn{notNull: c.NotNull, typ: c.Type}.value(), nil
 	}
 	switch c.Default.Kind {
 	case catalog.DefaultLiteral:
 		return expr.Const(c.Default.Value, c.Type), nil
-	case catalog.DefaultNow:
-		now, err := b.call("now", expr.Literal(types.Int(int64(max(c.Type.Scale, 0)))))
-		if err != nil {
-			return nil, err
-		}
-		return expr.CoerceTo(b.env.Build, now, c.Type), nil
 	case catalog.DefaultExpr:
 		return nil, types.NewError(3773, "DEFAULT function cannot be used with default value expressions")
 	}
 	return expr.Const(types.Null(), c.Type), nil
+}
+
+// handedColumn is a column of a derived table, view or CTE as DEFAULT(column) sees it: that of a base table, or one of the temporary table
+// that MySQL makes where it does not merge the query.
+type handedColumn struct {
+	base    *catalog.Column
+	notNull bool
+	typ     types.Type
+}
+
+// value is the default that a column has without a default of its own.
+func (c handedColumn) value() expr.Expr {
+	if c.notNull {
+		return expr.Const(types.ZeroOf(&c.typ), c.typ)
+	}
+	return expr.Const(types.Null(), c.typ)
+}
+
+// handOn notes the default of a column c that a query hands on, where the column has the id from; merged says that MySQL merges the query.
+func (b *builder) handOn(c *column, from int, merged bool) {
+	base := b.baseColumn(from)
+	was, known := b.handed[from]
+	switch {
+	case base != nil && from == c.id:
+		return
+	case base != nil:
+		was = handedColumn{base: base}
+	case known:
+	case merged:
+		return
+	default:
+		was = handedColumn{notNull: c.info.NotNull, typ: c.info.Type}
+	}
+	b.hand(c.id, was)
+}
+
+func (b *builder) hand(id int, c handedColumn) {
+	if b.handed == nil {
+		b.handed = map[int]handedColumn{}
+	}
+	b.handed[id] = c
 }
 
 // baseColumn is the column of a base table that has an id, or nil.

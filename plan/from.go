@@ -187,6 +187,7 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 	merged := mergedQuery(e.Query) && (s.hints == nil || !s.hints.about("NO_MERGE", e.Alias))
 	for i := range cols {
 		cols[i].zeroDate, cols[i].named = b.derivedZeroDate(&cols[i], merged), merged
+		b.handOn(&cols[i], cols[i].id, merged)
 	}
 	return b.fencing(s.hints, inner.rel, e.Alias), cols, err
 }

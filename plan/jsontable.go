@@ -57,6 +57,7 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 			}
 		}
 		cols[i] = column{id: r.first + i, table: e.Alias, info: sqlapi.ColumnInfo{Table: e.Alias, Name: name, OrgName: name, Type: r.out[i]}, coer: expr.CoerImplicit}
+		b.handOn(&cols[i], cols[i].id, false)
 	}
 	return r, cols, nil
 }

@@ -57,6 +57,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		info.Name, info.OrgName = t.Columns[i].Name, t.Columns[i].Name
 		info.Table, info.OrgTable, info.Schema = alias, t.Name, t.Schema
 		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside(), named: merged, zeroDate: b.derivedZeroDate(&r.cols[i], merged)}
+		b.handOn(&cols[i], cols[i].id, merged)
 	}
 	b.noteUpdatable(r.rel, t, before)
 	b.noteLevel(r.rel, t)

@@ -53,7 +53,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 func (c *conversion) instant(v *Value) (Value, error) {
 	fsp := uint8(c.to.Scale)
 	us := roundMicros(v.N, fsp, c.ctx.truncates())
-	if us > MaxTimestampMicros {
+	if us > MaxTimestampMicros || v.N == 0 && checkZero(c.ctx.mode(), 0) != dateFine {
 		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
 	}
 	return Timestamp(us, fsp), nil
