@@ -280,6 +280,8 @@ func (b *builder) getOf(from rel, id int) *get {
 		return b.getOf(r.input, id)
 	case *extend:
 		return b.getOf(r.input, id)
+	case *sorted:
+		return b.getOf(r.input, id)
 	case *join:
 		if g := b.getOf(r.left, id); g != nil {
 			return g

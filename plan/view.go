@@ -59,7 +59,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		cols[i] = column{id: r.cols[i].id, table: alias, schema: t.Schema, info: info, coer: r.cols[i].outside(), named: merged, zeroDate: b.derivedZeroDate(&r.cols[i], merged)}
 		b.handOn(&cols[i], cols[i].id, merged)
 	}
-	b.noteUpdatable(r.rel, t, before)
+	b.noteUpdatable(r.rel, t, merged, before)
 	b.noteLevel(r.rel, t)
 	return r.rel, cols, nil
 }
@@ -94,11 +94,11 @@ func ViewTables(env *Env, view *catalog.Table) ([]*catalog.Table, error) {
 var invalidates = map[uint16]bool{types.ErNoSuchTable: true, types.ErBadField: true, types.ErBadDB: true, types.ErNonUniq: true, types.ErSPDoesNotExist: true,
 	types.ErTableaccessDenied: true, types.ErViewInvalid: true}
 
-// noteUpdatable remembers the tables that can be changed through a view: those that its query joins without grouping, sorting or dropping
-// duplicates. The others among the tables met since before cannot be changed by the statement.
-func (b *builder) noteUpdatable(r rel, view *catalog.Table, before int) {
+// noteUpdatable remembers the tables that can be changed through a view: those that its query joins without grouping or dropping duplicates,
+// if MySQL merges the view. The others among the tables met since before cannot be changed by the statement.
+func (b *builder) noteUpdatable(r rel, view *catalog.Table, merged bool, before int) {
 	shown := map[*get]bool{}
-	if view.View.Algorithm != "TEMPTABLE" {
+	if merged {
 		joinedTables(r, shown)
 	}
 	if b.updatable == nil {
@@ -136,6 +136,8 @@ func joinedTables(r rel, into map[*get]bool) {
 		joinedTables(r.input, into)
 	case *extend:
 		joinedTables(r.input, into)
+	case *sorted:
+		joinedTables(r.input, into)
 	case *join:
 		joinedTables(r.left, into)
 		joinedTables(r.right, into)
@@ -170,6 +172,8 @@ func (b *builder) noteLevel(r rel, view *catalog.Table) {
 			for _, c := range r.cols {
 				b.made[c.id] = c.e
 			}
+			walk(r.input, own)
+		case *sorted:
 			walk(r.input, own)
 		case *join:
 			if r.kind == exec.JoinInner {
@@ -358,13 +362,54 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 		cols[i].aggregate, cols[i].wide, cols[i].maker = r.cols[i].aggregate, r.cols[i].wide, r.cols[i].maker
 	}
 	shown := map[*get]bool{}
-	joinedTables(r.rel, shown)
+	if mergedQuery(q) {
+		from := withoutParens(q).Body.(*syntax.Select).From
+		fixed, err := b.readsFixed(from)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if joinedTables(r.rel, shown); fixed || b.readsAgain(from, shown) {
+			clear(shown)
+		}
+	}
 	for i := range cols { // one column at least has to be a table's
 		for g := range shown {
 			updatable = updatable || g.owns(cols[i].id) // a table of a derived table counts, too, as in MySQL
 		}
 	}
 	return b.queryColumns(cols), b.plan.Tables, updatable, nil
+}
+
+// readsFixed reports whether FROM of a view that is to be created has a view that says itself that it cannot be changed, as MySQL asks.
+func (b *builder) readsFixed(from syntax.TableExpr) (bool, error) {
+	switch from := from.(type) {
+	case *syntax.TableRef:
+		t, err := b.viewOf(from)
+		return t != nil && !t.View.Updatable, err
+	case *syntax.Join:
+		if fixed, err := b.readsFixed(from.Left); fixed || err != nil {
+			return fixed, err
+		}
+		return b.readsFixed(from.Right)
+	}
+	return false, nil
+}
+
+// readsAgain reports whether a view's query over one table reads the table again in a subquery.
+func (b *builder) readsAgain(from syntax.TableExpr, shown map[*get]bool) bool {
+	ref, ok := from.(*syntax.TableRef)
+	if !ok {
+		return false
+	}
+	if view, _ := b.viewOf(ref); view != nil {
+		return false
+	}
+	for g := range shown {
+		if slices.ContainsFunc(b.gets, func(other *get) bool { return other != g && other.table == g.table }) {
+			return true
+		}
+	}
+	return false
 }
 
 // QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.
