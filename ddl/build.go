@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -55,6 +56,9 @@ func buildTable(c *Call, spec *TableSpec, dbColl types.CollationID) (*catalog.Ta
 		ix, err := newIndex(c, t, &spec.Indexes[i], taken)
 		if err != nil {
 			return nil, err
+		}
+		if !spec.Like {
+			warnDuplicate(c, t, ix)
 		}
 		t.AddIndex(ix)
 	}
@@ -195,7 +199,21 @@ func buildIndex(c *Call, t *catalog.Table, spec *IndexSpec) (*catalog.Index, err
 	for _, ix := range t.Indexes {
 		taken[strings.ToLower(ix.Name)] = true
 	}
-	return newIndex(c, t, spec, taken)
+	ix, err := newIndex(c, t, spec, taken)
+	if err == nil {
+		warnDuplicate(c, t, ix)
+	}
+	return ix, err
+}
+
+// warnDuplicate raises warning 1831 about an index that the statement asks for though the table has one of the same kind over the same columns.
+func warnDuplicate(c *Call, t *catalog.Table, ix *catalog.Index) {
+	same := func(other *catalog.Index) bool {
+		return other.Unique == ix.Unique && other.Primary == ix.Primary && slices.Equal(other.Columns, ix.Columns)
+	}
+	if c.Warn != nil && !ix.Generated && slices.ContainsFunc(t.Indexes, same) {
+		c.Warn(types.LevelWarning, types.ErDupIndex, ix.Name, t.Schema, t.Name)
+	}
 }
 
 // newIndex validates an index against the columns of t. taken holds the names

@@ -97,6 +97,8 @@ type TableSpec struct {
 	Comment       string
 	Options       catalog.Options
 	AutoIncrement uint64 // 0: none written
+	// Like says that the indexes are those of another table.
+	Like bool
 }
 
 // AlterSpec is one action of ALTER TABLE: one of the types below.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/pandodb/pando/types"
@@ -69,11 +70,8 @@ type function struct {
 // error nor warning (invariant 8).
 func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	f, ok := functions[name]
-	if !ok {
-		return nil, unknownFunction(b, name)
-	}
-	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
-		return nil, types.Errorf(types.ErWrongParamcountToNativeFct, name)
+	if !ok || !f.takes(len(args)) {
+		return nil, CheckCall(b, name, len(args))
 	}
 	n := newCall(name, args)
 	n.flags |= f.flags
@@ -95,6 +93,21 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	}
 	return fold(b, n)
 }
+
+// CheckCall fails with 1305 for an unknown function and 1582 for a wrong number of arguments. The error shows the name as it is written.
+func CheckCall(b *BuildContext, written string, args int) error {
+	f, ok := functions[strings.ToLower(written)]
+	switch {
+	case !ok:
+		return unknownFunction(b, written)
+	case !f.takes(args):
+		return types.Errorf(types.ErWrongParamcountToNativeFct, written)
+	}
+	return nil
+}
+
+// takes reports whether a function has so many arguments.
+func (f *function) takes(args int) bool { return args >= f.min && (f.max < 0 || args <= f.max) }
 
 // nodeBytes estimates the memory of a node, its slot in its parent's list of arguments and its aux.
 const nodeBytes = int64(unsafe.Sizeof(Node{})) + 64

@@ -262,10 +262,10 @@ func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if null || s < 0 {
-		if ctx.Context != nil && ctx.Strict {
-			return types.Null(), types.Errorf(types.ErWrongArguments, "sleep")
+		if ctx.Context != nil && ctx.SQLMode&types.ModeStrict != 0 && !ctx.Ignore {
+			return types.Null(), types.Errorf(types.ErWrongArguments, "sleep.")
 		}
-		ctx.Warn(types.LevelWarning, types.ErWrongArguments, "sleep")
+		ctx.Warn(types.LevelWarning, types.ErWrongArguments, "sleep.")
 		return types.Int(0), nil
 	}
 	end := clock.Mono() + time.Duration(math.Min(s*1e9, math.MaxInt64/2))

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"math"
 	"strings"
 
@@ -105,11 +106,19 @@ func (b *binder) function(e *syntax.FuncCall) (expr.Expr, error) {
 			return b.interval(intervalName(name), e.Args[0], interval)
 		}
 	}
+	if err := expr.CheckCall(b.env.Build, e.Name, len(e.Args)); err != nil {
+		return nil, err
+	}
 	args, err := b.all(e.Args)
 	if err != nil {
 		return nil, err
 	}
-	return b.call(name, args...)
+	call, err := b.call(name, args...)
+	var t *types.Error
+	if errors.As(err, &t) && t.Number == types.ErWrongParamcountToNativeFct {
+		return nil, types.Errorf(types.ErWrongParamcountToNativeFct, e.Name)
+	}
+	return call, err
 }
 
 func intervalName(name string) string {

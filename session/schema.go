@@ -325,7 +325,7 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 	if err != nil {
 		return err
 	}
-	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options}
+	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options, Like: true}
 	for _, col := range t.Visible() {
 		spec.Columns = append(spec.Columns, ddl.ColumnSpec{Name: col.Name, Type: col.Type, NotNull: col.NotNull, AutoInc: col.AutoInc,
 			Default: col.Default, NoDefault: col.Default == nil, Generated: col.Generated, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})

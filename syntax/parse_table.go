@@ -193,7 +193,7 @@ func (p *parser) indexOptions() []IndexOption {
 			o.Kind, o.Word = "WITH PARSER", p.name()
 		case "KEY_BLOCK_SIZE":
 			o.Equals = p.accept(tEq)
-			o.Value = p.number()
+			o.Value = p.wholeNumber(false)
 		case "COMMENT":
 			o.Value = p.stringLiteral()
 		case "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE":

@@ -1,5 +1,12 @@
 package syntax
 
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // tableOptions parses the options of CREATE TABLE, separated by commas or not.
 func (p *parser) tableOptions() []TableOption {
 	var list []TableOption
@@ -19,7 +26,7 @@ func (p *parser) tableOptions() []TableOption {
 	}
 }
 
-// tableNumberOptions take a number, or DEFAULT where MySQL allows it.
+// tableNumberOptions take a number, or DEFAULT where MySQL allows it; tableHexOptions are those of them whose number may be hexadecimal.
 // tableStringOptions take a string, tableWordOptions a word.
 var (
 	tableNumberOptions = []string{
@@ -28,6 +35,7 @@ var (
 		"STATS_SAMPLE_PAGES", "AUTOEXTEND_SIZE", "AUTO_ID_CACHE", "AUTO_RANDOM_BASE", "SHARD_ROW_ID_BITS",
 		"PRE_SPLIT_REGIONS", "NODEGROUP",
 	}
+	tableHexOptions    = []string{"CHECKSUM", "TABLE_CHECKSUM", "DELAY_KEY_WRITE", "PACK_KEYS", "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES"}
 	tableStringOptions = []string{
 		"COMMENT", "COMPRESSION", "CONNECTION", "ENCRYPTION", "PASSWORD", "ENGINE_ATTRIBUTE",
 		"SECONDARY_ENGINE_ATTRIBUTE",
@@ -75,7 +83,7 @@ func (p *parser) valueOption(o *TableOption) bool {
 		if p.isIdent() || p.isKw(kwDefault) {
 			o.Word = p.wordOrDefault() // DEFAULT, or AUTOEXTEND_SIZE=4M.
 		} else {
-			o.Value = p.number()
+			o.Value = p.wholeNumber(slices.Contains(tableHexOptions, o.Kind))
 		}
 		return true
 	}
@@ -122,6 +130,29 @@ func (p *parser) valueOption(o *TableOption) bool {
 		return false
 	}
 	return true
+}
+
+// wholeNumber parses the number of an option. Of one with a decimal point or an exponent the digits before it count, as in MySQL.
+func (p *parser) wholeNumber(hex bool) *Literal {
+	switch {
+	case p.is(tDecimal) || p.is(tFloat):
+		lit := p.simpleLiteral().(*Literal)
+		end := strings.IndexFunc(lit.Value, func(r rune) bool { return r < '0' || r > '9' })
+		lit.Kind, lit.Value = LitInt, lit.Value[:end]
+		if end == 0 {
+			lit.Value = "0"
+		}
+		return lit
+	case p.is(tHex) && hex:
+		lit := p.literal().(*Literal)
+		n, err := strconv.ParseUint("0"+lit.Value, 16, 64)
+		if err != nil {
+			n = math.MaxUint64
+		}
+		lit.Kind, lit.Value = LitInt, strconv.FormatUint(n, 10)
+		return lit
+	}
+	return p.number()
 }
 
 // wordOrDefault parses a name, a string or the reserved word DEFAULT.
