@@ -27,6 +27,7 @@ type compatClient struct {
 var compatClients = []compatClient{
 	{"go-sql-driver", "go-sql-driver/mysql", true},
 	{"gorm", "GORM", false},
+	{"go-tools", "Atlas, Bun, xorm, golang-migrate, goose", false},
 	{"pymysql", "PyMySQL", true},
 	{"mysqlclient", "mysqlclient", false},
 	{"connector-python", "mysql-connector-python", false},
@@ -38,6 +39,7 @@ var compatClients = []compatClient{
 	{"sequelize", "Sequelize 6", false},
 	{"knex", "Knex", false},
 	{"typeorm", "TypeORM", false},
+	{"mikro-orm", "MikroORM 6", false},
 	{"drizzle", "Drizzle", false},
 	{"prisma", "Prisma's client, without its migrations", false},
 	{"connector-j", "Connector/J (MySQL's JDBC driver)", false},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What trials in Go print; that of GORM, a module of its own, takes this file along. checks.py and checks.js are the same for others.
+// What trials in Go print; those that are modules of their own take this file along. checks.py and checks.js are the same for others.
 
 var failed bool
 
