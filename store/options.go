@@ -78,7 +78,7 @@ type Options struct {
 	Limits    Limits
 }
 
-// Limits are those of a store in a cluster. They decide about speed and memory, never about an answer: tests draw small ones from a seed (testkit.Small).
+// Limits are those of a store, most of them of one in a cluster. They decide about speed and memory, never about an answer: tests draw small ones from a seed (testkit.Small).
 // Zero fields take defaults. The tags are the least that makes sense.
 type Limits struct {
 	Replica replica.Limits
@@ -90,6 +90,9 @@ type Limits struct {
 	// GarbageLocks are resolved, and GarbageRecords (of transactions) deleted at a time: 1024 and 4096.
 	GarbageLocks   int `least:"1"`
 	GarbageRecords int `least:"1"`
+	// GroupCommits and GroupBytes bound a group of commits of a store that is alone: 256 commits, and 4 MiB, but one commit at least.
+	GroupCommits int `least:"1"`
+	GroupBytes   int `least:"1"`
 }
 
 func (l *Limits) ensureDefaults() {
@@ -98,6 +101,8 @@ func (l *Limits) ensureDefaults() {
 	l.GarbageBytes = cmp.Or(l.GarbageBytes, 16<<20)
 	l.GarbageLocks = cmp.Or(l.GarbageLocks, 1024)
 	l.GarbageRecords = cmp.Or(l.GarbageRecords, 4096)
+	l.GroupCommits = cmp.Or(l.GroupCommits, 256)
+	l.GroupBytes = cmp.Or(l.GroupBytes, 4<<20)
 }
 
 // EnsureDefaults fills in what is zero.

@@ -17,10 +17,8 @@ import (
 	"github.com/pandodb/pando/status"
 )
 
-// Bounds of a group of commits, and of what is held back under pressure.
+// Bounds of what is held back under pressure.
 const (
-	groupCommitsMax = 256
-	groupBytesMax   = 4 << 20
 	// paceFrom is the engine's pressure from which committers are slowed down,
 	// and paceMax the delay of a commit of up to paceBytes just before the
 	// engine stops writes. A larger one waits as many times longer, up to
@@ -74,6 +72,8 @@ type sequencer struct {
 	mu         sync.Mutex
 	head, tail *commitNode
 	leading    bool // there is a leader, or one has been signalled to lead
+
+	commitsMax, bytesMax int // of a group: Limits.GroupCommits and GroupBytes
 
 	inFlight sync.WaitGroup // commits between enqueue and return, for Close
 	stats    commitStats
@@ -184,8 +184,8 @@ func (q *sequencer) takeGroup() (head *commitNode, n int) {
 	n = 1
 	// An adminCommit is a group of its own, because later commits have to be checked
 	// against what it changes.
-	for head.admin == nil && last.next != nil && last.next.admin == nil && n < groupCommitsMax {
-		if bytes += last.next.bytes; bytes > groupBytesMax {
+	for head.admin == nil && last.next != nil && last.next.admin == nil && n < q.commitsMax {
+		if bytes += last.next.bytes; bytes > q.bytesMax {
 			break
 		}
 		last = last.next

@@ -91,6 +91,7 @@ func Open(o Options) (*Store, error) {
 		*c = make(chan struct{}, 1)
 	}
 	s.gc.bytesMax = o.GCQueueBytesMax
+	s.seq.commitsMax, s.seq.bytesMax = o.Limits.GroupCommits, o.Limits.GroupBytes
 	s.closing, s.stopped = make(chan struct{}), make(chan struct{})
 	s.settling, s.stopSettling = context.WithCancel(context.Background())
 	s.relaxed.Store(o.Relaxed)

@@ -29,6 +29,29 @@ func TestPromoted(t *testing.T) {
 	}
 }
 
+// TestSmallLimits: transactions do the same over a store whose limits are small ones, alone and promoted: groups of one commit, and what package testkit says.
+func TestSmallLimits(t *testing.T) {
+	defer func() { limits, promoted = store.Limits{}, false }()
+	rng := testkit.Rand(testkit.Seed(t), 1)
+	for _, mode := range []string{"alone", "promoted"}[:testkit.Rounds(2, 1)] {
+		for _, c := range []struct {
+			name string
+			test func(*testing.T)
+		}{
+			{"Model", TestModel}, {"SplitUnderLoad", TestSplitUnderLoad}, {"Bank", TestBank}, {"ListAppend", TestListAppend}, {"Monotonic", TestMonotonic},
+			{"Linearizable", TestLinearizable}, {"PowerLoss", TestPowerLoss},
+		} {
+			t.Run(mode+c.name, func(t *testing.T) {
+				limits, promoted = store.Limits{}, mode == "promoted"
+				testkit.Small(rng, &limits)
+				limits.GroupCommits = max(limits.GroupCommits, 1) // or nothing would be small alone
+				t.Logf("limits %+v", limits)
+				c.test(t)
+			})
+		}
+	}
+}
+
 // TestPromoteUnderLoad promotes a store while transactions commit, read and lock, with a snapshot of before open across it. What was known
 // is there after each of many power losses, during the promotion and after it.
 func TestPromoteUnderLoad(t *testing.T) {

@@ -45,10 +45,13 @@ var clustered bool
 // promoted has databases be the first of a cluster before anything else; TestPromoted sets it.
 var promoted bool
 
+// limits are those of stores; TestSmallLimits sets them.
+var limits store.Limits
+
 // openOn assembles a node over an open engine. The caller closes it.
 func openOn(t testing.TB, e *engine.Engine, fill func(*store.Options)) *db {
 	t.Helper()
-	o := store.Options{Engine: e}
+	o := store.Options{Engine: e, Limits: limits}
 	if fill != nil {
 		fill(&o)
 	}
