@@ -312,6 +312,11 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	if target == classTime && own == classTemporal {
 		return k, nil
 	}
+	if own == classString && col.typ.ID == types.TypeBit {
+		number := *col // a BIT is compared as the number that it is, but would take a text's bytes for its own
+		number.typ = uintType(20)
+		col = &number
+	}
 	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
 		return k, nil // no conversion: they are compared as doubles, which a node of the column's type would prevent
 	}

@@ -41,12 +41,16 @@ func classOf(t *types.Type) class {
 	return classString
 }
 
-// numericClass returns the class in which e takes part in arithmetic: strings, enums and JSON count as doubles, temporals as integers
+// numericClass returns the class in which e takes part in arithmetic: strings, enums, JSON and NULL count as doubles, temporals as integers
 // or, with fractional seconds, as decimals; hexadecimal literals as integers.
 func numericClass(e Expr) class {
 	switch classOf(&e.typ) {
-	case classInt, classNull:
+	case classInt:
 		return classInt
+	case classNull:
+		if _, ok := Unwrap(e).ParamOrdinal(); ok { // a placeholder is what stands beside it
+			return classInt
+		}
 	case classDecimal:
 		return classDecimal
 	case classTemporal, classTime:
@@ -362,6 +366,9 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 		if n < 0 || n >= blobBytes && e.typ.IsBlob() { // a BLOB or larger does not become VARBINARY
 			chars = -1
 			break
+		}
+		if d.coll == types.Binary && isTextual(&e.typ) {
+			n *= int32(e.typ.Coll.MaxCharLen())
 		}
 		chars = max(chars, n)
 	}

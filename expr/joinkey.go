@@ -123,6 +123,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	if err := rejectRows(es); err != nil {
 		return nil, types.Type{}, CoerIgnorable, err
 	}
+	es = withoutZeroFill(b, es)
 	same, coer := true, es[0].coer
 	for _, e := range es[1:] {
 		same, coer = same && e.typ.Equal(&es[0].typ), min(coer, e.coer)
@@ -143,14 +144,66 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	if t.ID == types.TypeNull {
 		return es, t, d.coer, nil
 	}
+	if fixedLength(es) && t.Length >= 0 && t.Length <= fixedMax {
+		if t.ID = types.TypeChar; t.Coll == types.Binary {
+			t.ID = types.TypeBinary
+		}
+	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		if e.typ.ID == types.TypeBit && isTextual(&t) {
 			e = b.coerced(e, uintType(charLength(&e.typ))) // in a text column, it is its decimal digits
 		}
 		out[i] = b.fraction(e, t)
+		if t.ID == types.TypeBinary && (e.typ.ID != types.TypeBinary || e.typ.Length < t.Length) {
+			out[i] = b.zeroPadded(out[i], t)
+		}
 	}
 	return out, narrowInteger(t, es), d.coer, nil
+}
+
+// withoutZeroFill returns es without ZEROFILL, which as in MySQL no column of a set operation has: as a text, 42 is no 0000000042.
+func withoutZeroFill(b *BuildContext, es []Expr) []Expr {
+	for i, e := range es {
+		if e.typ.ZeroFill {
+			es = slices.Clone(es)
+			t := e.typ
+			t.ZeroFill = false
+			es[i] = b.coerced(e, t)
+		}
+	}
+	return es
+}
+
+// fixedMax is the greatest length of a CHAR or BINARY column.
+const fixedMax = 255
+
+// fixedLength reports whether a column over es is a CHAR or BINARY, as in MySQL: one of es is, and no other is a text of another kind.
+func fixedLength(es []Expr) bool {
+	fixed := false
+	for _, e := range es {
+		switch {
+		case e.typ.ID == types.TypeChar || e.typ.ID == types.TypeBinary:
+			fixed = true
+		case e.typ.IsStringType() || e.typ.ID == types.TypeJSON:
+			return false
+		}
+	}
+	return fixed
+}
+
+// zeroPadded fills the values of e to the length of the BINARY t.
+func (b *BuildContext) zeroPadded(e Expr, t types.Type) Expr {
+	n := newCall("zero padded", []Expr{e})
+	n.hidden, n.typ, n.coer, n.notNull = true, t, e.coer, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if missing := int(n.typ.Length) - len(v.B); err == nil && v.K == types.KindString && missing > 0 {
+			v = types.String(append(slices.Clip(v.B), make([]byte, missing)...), v.Coll)
+		}
+		return v, err
+	}
+	return foldHidden(b, n)
 }
 
 // widestBits returns the widest BIT type of es. ok is false if there is another type besides BIT and NULL.

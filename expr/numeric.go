@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/pandodb/pando/types"
 )
@@ -423,7 +422,7 @@ func evalFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	digits = min(max(digits, 0), types.MaxDecimalScale)
 	var text []byte
 	if numericClass(n.args[0]) == classFloat {
-		text = strconv.AppendFloat(nil, roundFloat(ctx.float(&v), digits, false), 'f', int(digits), 64)
+		text = types.AppendFixed(nil, roundFloat(ctx.float(&v), digits, false), int(digits))
 	} else {
 		text = types.AppendDecimal(nil, types.DecRound(ctx.decimal(&v), int(digits)))
 	}

@@ -33,7 +33,8 @@ func (c *conversion) float(v *Value) (Value, error) {
 	if c.to.Length > 0 && c.to.Scale >= 0 {
 		scale := math.Pow10(int(c.to.Scale))
 		limit = math.Pow10(int(c.to.Length)-int(c.to.Scale)) - 1/scale
-		if r := math.RoundToEven(f*scale) / scale; !math.IsInf(r, 0) && !math.IsNaN(r) {
+		whole := math.Floor(f) // MySQL rounds the fraction alone: 1.5 is 1 without decimals
+		if r := whole + math.RoundToEven((f-whole)*scale)/scale; !math.IsInf(r, 0) && !math.IsNaN(r) {
 			f = r
 		}
 	}

@@ -248,7 +248,7 @@ func (e *RowEncoder) float(t *Type, f float64) {
 func appendColumnFloat(dst []byte, t *Type, f float64) []byte {
 	switch {
 	case t.Scale >= 0 && t.Length > 0:
-		return strconv.AppendFloat(dst, f, 'f', int(t.Scale), 64)
+		return AppendFixed(dst, f, int(t.Scale))
 	case t.ID == TypeFloat:
 		return AppendFloat32(dst, f)
 	}

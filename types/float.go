@@ -313,3 +313,25 @@ func parseDigits(s []byte) (u uint64, neg bool, used int, overflow bool) {
 	}
 	return u, neg, i, overflow
 }
+
+// AppendFixed appends f with a number of decimals. As in MySQL, the digits behind those that tell f from all other doubles are zeros: 0.1 with twenty
+// decimals is 0.10000000000000000000.
+func AppendFixed(dst []byte, f float64, decimals int) []byte {
+	at := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	point := bytes.IndexByte(dst[at:], '.')
+	have := 0
+	if point >= 0 {
+		have = len(dst) - at - point - 1
+	}
+	if have > decimals || f-f != 0 {
+		return strconv.AppendFloat(dst[:at], f, 'f', decimals, 64)
+	}
+	if point < 0 && decimals > 0 {
+		dst = append(dst, '.')
+	}
+	for ; have < decimals; have++ {
+		dst = append(dst, '0')
+	}
+	return dst
+}
