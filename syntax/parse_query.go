@@ -54,13 +54,17 @@ func (p *parser) continueQuery(q *Query) {
 	if p.isKw(kwLimit) {
 		q.Limit = p.limit()
 	}
-	if p.isKw(kwInto) {
+	last := p.isKw(kwInto) // and not behind the select list
+	if last {
 		p.into(q, IntoAtEnd)
 	}
 	for p.isKw(kwFor) || p.isKw(kwLock) {
-		if q.Into != nil {
+		if q.Into != nil && q.IntoPlace == IntoAtEnd {
 			q.IntoPlace = IntoBeforeLock
+		}
+		if last {
 			p.notice(CodeDeprecatedInto, intoInside)
+			last = false
 		}
 		q.Locks = append(q.Locks, p.lockClause())
 	}
@@ -99,6 +103,9 @@ func (p *parser) setOps(q *Query, left QueryBody, minPrec int) QueryBody {
 		right := p.queryTerm(q, nil)
 		if prec == 1 {
 			right = p.setOps(q, right, 2)
+		}
+		if inner, ok := right.(*Query); ok && inner.Into != nil {
+			p.notice(CodeDeprecatedInto, intoInside)
 		}
 		s.Right = right
 		left = s
