@@ -154,8 +154,9 @@ func showTables(show *syntax.Show, db string) (form, error) {
 		kind = ", TABLE_TYPE AS `Table_type`"
 	}
 	hidden := ""
-	if strings.EqualFold(db, "mysql") {
-		// What is computed is no data, which dump programs take everything for that this lists; accounts have SHOW CREATE USER and SHOW GRANTS.
+	if show.From == "" && strings.EqualFold(db, "mysql") {
+		// What is computed is no data, which dump programs take everything for that SHOW TABLES lists; accounts have SHOW CREATE USER and SHOW GRANTS.
+		// Administration tools ask with FROM, to see whether there are tables with grants.
 		hidden = " AND FALSE"
 	}
 	return form{"SELECT TABLE_NAME AS " + quoteName(name) + kind + " FROM information_schema.TABLES WHERE " + inSchema(db) + hidden + " ORDER BY TABLE_NAME", name}, nil
