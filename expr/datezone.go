@@ -129,6 +129,9 @@ func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 	return nil
 }
 
+// nanoDigits is how many digits behind the point FROM_UNIXTIME looks at: -0.000000001 is before 1970, less is not.
+const nanoDigits = 9
+
 // buildFromUnixtime is FROM_UNIXTIME(n[, format]).
 func buildFromUnixtime(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
@@ -149,7 +152,11 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		d := types.DecRound(ctx.decimal(&v), types.MaxFsp)
+		d := types.DecRound(ctx.decimal(&v), nanoDigits)
+		if types.DecSign(d) < 0 {
+			return types.Null(), nil
+		}
+		d = types.DecRound(d, types.MaxFsp)
 		scaled, err := types.DecMul(d, types.Decimal(microsPerSecond, 0))
 		if err != nil {
 			return types.Null(), nil

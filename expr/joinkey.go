@@ -162,8 +162,12 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	return out, narrowInteger(t, es), d.coer, nil
 }
 
-// withoutZeroFill returns es without ZEROFILL, which as in MySQL no column of a set operation has: as a text, 42 is no 0000000042.
+// withoutZeroFill returns es without ZEROFILL, which as in MySQL no column of a set operation has: as a text, 42 is no 0000000042, but where that is
+// a TEXT.
 func withoutZeroFill(b *BuildContext, es []Expr) []Expr {
+	if slices.ContainsFunc(es, func(e Expr) bool { return e.typ.IsBlob() || e.typ.ID == types.TypeJSON }) {
+		return es
+	}
 	for i, e := range es {
 		if e.typ.ZeroFill {
 			es = slices.Clone(es)
