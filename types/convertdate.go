@@ -9,6 +9,10 @@ func (c *conversion) date(v *Value) (Value, error) {
 	if p == dateFine {
 		p = checkZero(c.ctx.mode(), packed)
 	}
+	if p == dateFine && (v.K == KindDate || v.K == KindDatetime) { // another sql_mode may have let it in
+		d := UnpackDatetime(packed)
+		p = checkDays(c.ctx, &d)
+	}
 	switch p {
 	case dateFine:
 	case dateZero, dateZeroPart:
@@ -51,6 +55,9 @@ func (c *conversion) date(v *Value) (Value, error) {
 
 // instant converts a TIMESTAMP to one of other precision, without a time zone.
 func (c *conversion) instant(v *Value) (Value, error) {
+	if v.N == 0 && c.ctx.mode()&ModeNoZeroDate != 0 {
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
 	fsp := uint8(c.to.Scale)
 	us := roundMicros(v.N, fsp, c.ctx.truncates())
 	if us > MaxTimestampMicros || v.N == 0 && checkZero(c.ctx.mode(), 0) != dateFine {
