@@ -326,7 +326,7 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k
 	for i, col := range next.Columns {
 		if old := t.ColumnByID(col.ID); old != nil {
 			k.from[i] = old.Ordinal
-			k.convert[i] = !old.Type.Equal(&col.Type) || col.NotNull && !old.NotNull
+			k.convert[i] = !old.Type.Equal(&col.Type) || col.NotNull && !old.NotNull || why.conversion && k.judgesDates(&col.Type)
 		} else {
 			k.from[i] = -1
 			if !col.OriginalNull {
@@ -355,6 +355,12 @@ func newCopier(e *Executor, c *Call, t, next *catalog.Table, why *copyReason) (k
 		k.judge, err = c.JudgeCopy(t, next)
 	}
 	return k, err
+}
+
+// judgesDates reports whether sql_mode may forbid values of t that an older mode let in: MySQL looks at all rows that it copies, also at those columns
+// that the statement does not name.
+func (k *copier) judgesDates(t *types.Type) bool {
+	return k.ctx.SQLMode&(types.ModeNoZeroDate|types.ModeNoZeroInDate) != 0 && (t.ID == types.TypeDate || t.ID == types.TypeDatetime || t.ID == types.TypeTimestamp)
 }
 
 // stillUnique reports whether ix was unique over the same values in the old table,
@@ -528,6 +534,9 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 		return v, types.Errorf(types.ErInvalidUseOfNull)
 	}
 	from := &k.t.Columns[k.from[i]].Type
+	if !k.why.conversion && from.Equal(&col.Type) {
+		return v, nil // it was to be looked at for NULL only
+	}
 	switch {
 	case from.ID == types.TypeJSON && col.Type.ID != types.TypeJSON:
 		v = types.String(types.AppendText(nil, nil, &v), types.Utf8mb4Bin)
