@@ -55,9 +55,6 @@ func (c *conversion) date(v *Value) (Value, error) {
 
 // instant converts a TIMESTAMP to one of other precision, without a time zone.
 func (c *conversion) instant(v *Value) (Value, error) {
-	if v.N == 0 && c.ctx.mode()&ModeNoZeroDate != 0 {
-		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
-	}
 	fsp := uint8(c.to.Scale)
 	us := roundMicros(v.N, fsp, c.ctx.truncates())
 	if us > MaxTimestampMicros || v.N == 0 && checkZero(c.ctx.mode(), 0) != dateFine {
