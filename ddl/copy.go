@@ -549,6 +549,16 @@ func (k *copier) converted(v types.Value, i int, col *catalog.Column) (types.Val
 	case from.ID == types.TypeBit && col.Type.IsText(): // digits, where INSERT … SELECT writes the bytes
 		v = types.Uint(uint64(v.N))
 	}
+	if col.Type.ID == types.TypeBit && from.IsStringType() { // a number, where INSERT … SELECT stores the bytes
+		ctx := k.ctx
+		if from.IsBlob() {
+			ctx = nil // MySQL does not tell what it cannot read in TEXT and BLOB
+		}
+		v = types.Int(types.ToInt(ctx, &v))
+		if err := k.ctx.TakeFailure(); err != nil {
+			return v, err
+		}
+	}
 	out, err := types.Convert(k.ctx, v, col.Type, col.Name, k.rowNo)
 	var e *types.Error
 	if errors.As(err, &e) && e.Number == types.ErDataTooLong && from.IsStringType() && from.Coll == col.Type.Coll {
