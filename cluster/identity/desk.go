@@ -410,7 +410,7 @@ func (d *Desk) register(ctx context.Context, from uint64, hops byte, body []byte
 	if id == 0 {
 		return fmt.Errorf("node %d is refused: it was removed, or is an older copy of its directory", st.ID)
 	}
-	if known && old.Address != st.Address {
+	if known && old.Address != "" && old.Address != st.Address {
 		d.o.Logger.Info("a node has another address", "node", st.ID, "address", st.Address, "before", old.Address)
 	}
 	return nil
