@@ -29,8 +29,10 @@ type BuildContext struct {
 	DateParam func(ordinal int, need DateNeed)
 	// NoDateFits says that comparisons are parts of one that tolerates such a text; see toleratesNoDate.
 	NoDateFits bool
-	made       int64 // estimated bytes of the nodes built so far
-	visited    int64 // arguments that building has looked at; a test asserts that it grows linearly
+	// BitBytes says that a constant text is compared with a BIT column by its bytes, and not as a number.
+	BitBytes bool
+	made     int64 // estimated bytes of the nodes built so far
+	visited  int64 // arguments that building has looked at; a test asserts that it grows linearly
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
 }

@@ -312,7 +312,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	if target == classTime && own == classTemporal {
 		return k, nil
 	}
-	if own == classString && col.typ.ID == types.TypeBit {
+	if own == classString && col.typ.ID == types.TypeBit && !b.BitBytes {
 		number := *col // a BIT is compared as the number that it is, but would take a text's bytes for its own
 		number.typ = uintType(20)
 		col = &number

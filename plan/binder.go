@@ -32,6 +32,8 @@ type binder struct {
 	inner bool
 	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE; nil elsewhere.
 	values *scope
+	// alone is the condition of a query if it is no more than one comparison; nil elsewhere.
+	alone *syntax.Binary
 }
 
 // at returns the binder for another clause of the same block.
@@ -271,6 +273,10 @@ func (b *binder) binary(e *syntax.Binary) (expr.Expr, error) {
 	r, err := b.bind(e.R)
 	if err != nil {
 		return nil, err
+	}
+	if b.alone == e && e.Op == syntax.OpEq && (b.build.leadingBit(l) || b.build.leadingBit(r)) {
+		b.env.Build.BitBytes = true
+		defer func() { b.env.Build.BitBytes = false }()
 	}
 	return b.call(binaryNames[e.Op], l, r)
 }

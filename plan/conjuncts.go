@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+
+	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
 	"github.com/pandodb/pando/types"
@@ -26,6 +29,17 @@ func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
 		return nil, err
 	}
 	return b.commonOf(conds)
+}
+
+// leadingBit reports whether e is a BIT column with which an index begins. In a query with no other condition MySQL finds the rows that are equal to a
+// constant text by it, and looks for the bits that an INSERT of the text would store: b = 'A' finds 65. Everywhere else the text is a number.
+func (b *builder) leadingBit(e expr.Expr) bool {
+	id, ok := e.ColumnIndex()
+	return ok && e.TypeRef().ID == types.TypeBit && slices.ContainsFunc(b.gets, func(g *get) bool {
+		return g.owns(id) && slices.ContainsFunc(g.table.Indexes, func(ix *catalog.Index) bool {
+			return ix.State == catalog.StatePublic && ix.Visible && g.first+ix.Columns[0].Col == id
+		})
+	})
 }
 
 // conjuncts splits a condition. A row is no condition.

@@ -370,7 +370,9 @@ func (blk *block) binder(clause string) *binder {
 }
 
 func (blk *block) bindWhere() error {
-	conds, err := blk.b.where(blk.binder(whereClause), blk.sel.Where)
+	bind := blk.binder(whereClause)
+	bind.alone, _ = unparen(blk.sel.Where).(*syntax.Binary)
+	conds, err := blk.b.where(bind, blk.sel.Where)
 	blk.where = conds
 	return err
 }
