@@ -90,6 +90,9 @@ func (e *Executor) backfill(j *job, t *catalog.Table, ix *catalog.Index, p catal
 		}
 	}
 	for locked := 0; !b.done; {
+		if err := b.rest(); err != nil {
+			return err
+		}
 		if locked == 0 {
 			if x := e.catalog.TryClose(t, p.Self); x != nil {
 				err := b.alone(x)
@@ -167,7 +170,7 @@ func (b *backfiller) alone(x *catalog.Exclusive) error {
 	if err := b.e.inTxn(b.j.put); err != nil {
 		return err
 	}
-	for !b.done && !x.Contended() && !b.over() {
+	for !b.done && !x.Contended() && !b.over() && !b.j.paused.Load() {
 		if err := b.runAlone(x); err != nil {
 			return err
 		}

@@ -56,7 +56,8 @@
 // The worker resumes a build that a crash has interrupted, in slices of bounded
 // length. Between them the name lock is free, and the next slice detects what has
 // changed the table meanwhile. DROP INDEX of an index that is being built so turns
-// the build into a removal, as Cancel does.
+// the build into a removal, as Cancel does. A build that Pause makes rest holds
+// nothing but, in a session, the name lock; the worker leaves it alone.
 //
 // In the table above | is a barrier. Data of dropped tables and indexes is freed by
 // a job of its own, in the background, after the last snapshot that could read it;

@@ -33,6 +33,9 @@ var fillRowsMax = 16 << 20
 // It returns kvapi.ErrNotAlone in a replicated store, where all writes must go through the log.
 func (b *backfiller) fill() error {
 	for !b.done {
+		if err := b.rest(); err != nil {
+			return err
+		}
 		err := b.fillBatch()
 		if errors.Is(err, kvapi.ErrSnapshotTooOld) {
 			continue // the snapshot was closed because it held back garbage collection for too long; nothing was written
@@ -68,7 +71,7 @@ func (b *backfiller) fillBatch() error {
 			return err
 		}
 		b.j.rows.Add(uint64(sink.rows - read))
-		more = rest.Start != nil && !f.Full() && sink.rows < fillRowsMax && !b.over()
+		more = rest.Start != nil && !f.Full() && sink.rows < fillRowsMax && !b.over() && !b.j.paused.Load()
 	}
 	if b.e.beforeFill != nil {
 		b.e.beforeFill()

@@ -399,6 +399,8 @@ func (e *Executor) resumeCreateIndex(j *job) (done bool, err error) {
 	case errors.Is(err, errSliceOver):
 		e.wakeWorker() // no pause: the build waits for nobody
 		return false, nil
+	case errors.Is(err, errPaused):
+		return false, nil
 	case errors.Is(err, errGone):
 		if err := e.inTxn(j.remove); err != nil {
 			return false, err

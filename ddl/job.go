@@ -50,7 +50,9 @@ type jobRecord struct {
 	// index must not become public without them, so after a crash it is removed.
 	Part bool `json:"part,omitempty"`
 	// Rebuild marks the build of an index that was public before: see rebuildStale.
-	Rebuild bool   `json:"rebuild,omitempty"`
+	Rebuild bool `json:"rebuild,omitempty"`
+	// Paused is that of a build that Executor.Pause makes rest, also after a restart.
+	Paused  bool   `json:"paused,omitempty"`
 	Text    string `json:"text,omitempty"`
 	StartMS int64  `json:"start_ms"`
 }
@@ -68,6 +70,9 @@ type job struct {
 	interrupt *kvapi.Interrupt
 	// after is the timestamp from which no snapshot reads the data to be freed.
 	after clock.Timestamp
+	// resumed is closed by Executor.Resume; it is nil unless the job is paused. Guarded by Executor.mu. paused says the same to the build itself.
+	resumed chan struct{}
+	paused  atomic.Bool
 }
 
 // Job is one line of the job listing (Executor.Jobs).
@@ -104,6 +109,7 @@ func jobKey(id uint64) []byte { return keys.SystemKey(nil, catalog.KindJob, cata
 
 // put writes the job's record in tx.
 func (j *job) put(tx *txn.Txn) error {
+	j.rec.Paused = j.paused.Load()
 	b, err := json.Marshal(&j.rec)
 	if err != nil {
 		return err
@@ -180,6 +186,9 @@ func (e *Executor) loadJobs() error {
 		}
 		j.rows.Store(j.rec.Rows)
 		j.setPhase("queued")
+		if j.rec.Paused {
+			j.pause()
+		}
 		e.jobs[j.rec.ID] = j
 	}
 	return nil

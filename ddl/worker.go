@@ -130,6 +130,9 @@ func (e *Executor) work() {
 // attempt runs a job as far as possible and reports whether it is done. The caller
 // logs errors and tries again later.
 func (e *Executor) attempt(j *job) (done bool, err error) {
+	if e.resting(j) {
+		return false, nil
+	}
 	if kind := e.kindOf(j); kind == jobDestroy || kind == jobCopy {
 		done, err = e.runDestroy(j)
 	} else {

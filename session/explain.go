@@ -133,7 +133,11 @@ func (s *Session) runAdmin(stmt *syntax.Loose, more bool, out Response) error {
 	case strings.HasPrefix(text, "ADMIN SHOW DDL JOBS"):
 		run = s.showJobs
 	case strings.HasPrefix(text, "ADMIN CANCEL DDL JOBS"):
-		run = s.cancelJobs
+		run = s.eachJob(s.node.DDL.Cancel)
+	case strings.HasPrefix(text, "ADMIN PAUSE DDL JOBS"):
+		run = s.eachJob(s.node.DDL.Pause)
+	case strings.HasPrefix(text, "ADMIN RESUME DDL JOBS"):
+		run = s.eachJob(s.node.DDL.Resume)
 	case text == "ADMIN PROMOTE":
 		run = s.promote
 	case strings.HasPrefix(text, "ADMIN BACKUP TO"):
@@ -183,27 +187,29 @@ func (s *Session) backup(stmt *syntax.Loose, more bool, out Response) error {
 			types.Text(made.Took.Round(time.Millisecond).String())}}, more, out)
 }
 
-// cancelJobs ends index builds that have no session.
-func (s *Session) cancelJobs(stmt *syntax.Loose, more bool, out Response) error {
-	var ids []uint64
-	for _, part := range stmt.Parts {
-		if number, ok := part.Expr.(*syntax.Literal); ok {
-			id, err := strconv.ParseUint(number.Value, 10, 64)
-			if err != nil {
-				return s.fail(types.Errorf(types.ErWrongValue, "job id", number.Value))
+// eachJob is what an ADMIN statement does to the schema changes that it names.
+func (s *Session) eachJob(do func(id uint64) error) func(*syntax.Loose, bool, Response) error {
+	return func(stmt *syntax.Loose, more bool, out Response) error {
+		var ids []uint64
+		for _, part := range stmt.Parts {
+			if number, ok := part.Expr.(*syntax.Literal); ok {
+				id, err := strconv.ParseUint(number.Value, 10, 64)
+				if err != nil {
+					return s.fail(types.Errorf(types.ErWrongValue, "job id", number.Value))
+				}
+				ids = append(ids, id)
 			}
-			ids = append(ids, id)
 		}
-	}
-	var rows [][]types.Value
-	for _, id := range ids {
-		result := "successful"
-		if err := s.node.DDL.Cancel(id); err != nil {
-			result = "error: " + err.Error()
+		var rows [][]types.Value
+		for _, id := range ids {
+			result := "successful"
+			if err := do(id); err != nil {
+				result = "error: " + err.Error()
+			}
+			rows = append(rows, []types.Value{types.Text(strconv.FormatUint(id, 10)), types.Text(result)})
 		}
-		rows = append(rows, []types.Value{types.Text(strconv.FormatUint(id, 10)), types.Text(result)})
+		return s.sendRows([]sqlapi.ColumnInfo{textColumn("JOB_ID", 64), textColumn("RESULT", 128)}, rows, more, out)
 	}
-	return s.sendRows([]sqlapi.ColumnInfo{textColumn("JOB_ID", 64), textColumn("RESULT", 128)}, rows, more, out)
 }
 
 // showJobs lists the schema changes that are not finished.
