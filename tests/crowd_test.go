@@ -2,12 +2,9 @@ package tests
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/pandodb/pando/internal/testkit"
 )
 
 const (
@@ -84,29 +81,11 @@ func TestCrowds(t *testing.T) {
 		mustExec(t, db, fmt.Sprintf("INSERT INTO d.t VALUES (%d,'abcdefgh')", i))
 	}
 	for i := range crowdRows {
-		storeText(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,%d,REPEAT('x',%d))", i, i, crowdText))
-		mustExec(t, db, fmt.Sprintf("INSERT INTO d.parents VALUES (%d)", i))
-		storeText(t, db, fmt.Sprintf("INSERT INTO d.children VALUES (%d,%d,REPEAT('y',%d))", i, i, crowdText))
+		mustExec(t, db, fmt.Sprintf("INSERT INTO d.long_texts VALUES (%d,%d,REPEAT('x',%d))", i, i, crowdText), fmt.Sprintf("INSERT INTO d.parents VALUES (%d)", i),
+			fmt.Sprintf("INSERT INTO d.children VALUES (%d,%d,REPEAT('y',%d))", i, i, crowdText))
 	}
 	// Blocks are on the heap in builds without package offheap, and one of a long text is as long as that.
 	bombard(t, n, crowds, dropCrowd, crowdCache+crowdText+bombLeft)
-}
-
-// storeText executes a statement that stores a long text. A cluster of one writes it twice, and refuses others (8176) while what both take until they are flushed
-// and compacted leaves no room, as docs/operating.md says: there the client repeats it.
-func storeText(t *testing.T, db *sql.DB, statement string) {
-	t.Helper()
-	if !testkit.Promoted() {
-		mustExec(t, db, statement)
-		return
-	}
-	testkit.Await(t, "room for a long text", func() bool {
-		_, err := db.Exec(statement)
-		if err != nil && errorNumber(err) != 8176 {
-			t.Fatalf("%.200s: %v", statement, err)
-		}
-		return err == nil
-	})
 }
 
 // dropCrowd has clients send a statement at the same time, and leave when each has the head of an answer or an error.
