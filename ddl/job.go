@@ -261,21 +261,29 @@ var (
 // It refuses builds that replace a stale index (rebuildStale): the user would lose
 // the index. Safe for concurrent use.
 func (e *Executor) Cancel(id uint64) error {
+	return e.onJob(id, func(j *job) error {
+		switch {
+		case j.rec.Kind == jobCopy && j.interrupt == nil:
+			return ErrOfSession
+		case j.rec.Kind != jobCreateIndex:
+			return ErrNotCancellable
+		case j.interrupt == nil:
+			return ErrOfSession
+		case j.rec.Rebuild:
+			return ErrOfOpen
+		}
+		j.interrupt.Set(kvapi.ReasonKillQuery)
+		return nil
+	})
+}
+
+// onJob calls do with a job under mu.
+func (e *Executor) onJob(id uint64, do func(j *job) error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j := e.jobs[id]
-	switch {
-	case j == nil:
+	if j == nil {
 		return ErrNoJob
-	case j.rec.Kind == jobCopy && j.interrupt == nil:
-		return ErrOfSession
-	case j.rec.Kind != jobCreateIndex:
-		return ErrNotCancellable
-	case j.interrupt == nil:
-		return ErrOfSession
-	case j.rec.Rebuild:
-		return ErrOfOpen
 	}
-	j.interrupt.Set(kvapi.ReasonKillQuery)
-	return nil
+	return do(j)
 }

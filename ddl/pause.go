@@ -6,7 +6,7 @@ import (
 	"github.com/pandodb/pando/kvapi"
 )
 
-// The errors of Pause and Resume, besides ErrNoJob.
+// The errors of Pause and Resume besides ErrNoJob.
 var (
 	ErrNotPausable = errors.New("only the build of an index can be paused")
 	ErrIsPaused    = errors.New("it is paused already")
@@ -23,37 +23,30 @@ var errPaused = errors.New("ddl: the build is paused")
 // builds waits, and keeps the table's name for schema changes. The pause outlasts a restart, after which the worker has the build. Other jobs are not
 // paused: a copy keeps the table's users away, and a removal holds nobody up. Safe for concurrent use.
 func (e *Executor) Pause(id uint64) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	j := e.jobs[id]
-	switch {
-	case j == nil:
-		return ErrNoJob
-	case j.rec.Kind != jobCreateIndex:
-		return ErrNotPausable
-	case j.resumed != nil:
-		return ErrIsPaused
-	}
-	j.pause()
-	return nil
+	return e.onJob(id, func(j *job) error {
+		switch {
+		case j.rec.Kind != jobCreateIndex:
+			return ErrNotPausable
+		case j.resumed != nil:
+			return ErrIsPaused
+		}
+		j.pause()
+		return nil
+	})
 }
 
 // Resume ends the pause of a build. Safe for concurrent use.
 func (e *Executor) Resume(id uint64) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	j := e.jobs[id]
-	switch {
-	case j == nil:
-		return ErrNoJob
-	case j.resumed == nil:
-		return ErrNotPaused
-	}
-	j.paused.Store(false)
-	close(j.resumed)
-	j.resumed = nil
-	e.wakeWorker()
-	return nil
+	return e.onJob(id, func(j *job) error {
+		if j.resumed == nil {
+			return ErrNotPaused
+		}
+		j.paused.Store(false)
+		close(j.resumed)
+		j.resumed = nil
+		e.wakeWorker()
+		return nil
+	})
 }
 
 // pause is called under Executor.mu, or before the job is known to others.

@@ -40,8 +40,7 @@ func Verify(ctx *expr.Ctx, checks []Check, row []types.Value) error {
 	}
 	for i := range checks {
 		v, err := checks[i].Cond.Eval(ctx, row)
-		var e *types.Error
-		failed := errors.As(err, &e) && (e.Number == types.ErDivisionByZero || e.Number == types.ErDataOutOfRange)
+		failed := err != nil && failsCheck(err)
 		if err == nil {
 			err = ctx.TakeFailure()
 			failed = err != nil
@@ -63,6 +62,12 @@ func Verify(ctx *expr.Ctx, checks []Check, row []types.Value) error {
 		}
 	}
 	return nil
+}
+
+// failsCheck reports whether an error of a check's evaluation is one of those that strict mode makes of a warning.
+func failsCheck(err error) bool {
+	var e *types.Error
+	return errors.As(err, &e) && (e.Number == types.ErDivisionByZero || e.Number == types.ErDataOutOfRange)
 }
 
 // convert returns v as a value of column c. Its bytes live as v's or in the arena.

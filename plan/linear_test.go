@@ -77,6 +77,22 @@ func planned(t *testing.T, text string, mode types.SQLMode) (steps int, err erro
 	return b.steps, err
 }
 
+// growsLinearly fails the test unless what plan allocates for the text of 2,000 is about four times what it does for that of 500.
+func growsLinearly(t *testing.T, name string, text func(n int) string, plan func(text string)) {
+	t.Helper()
+	measure := func(n int) uint64 {
+		long := text(n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		plan(long)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, large := measure(500), measure(2000); large > 6*small {
+		t.Errorf("%s: %d bytes for 500, %d for 2000", name, small, large)
+	}
+}
+
 // TestMemoryIsLinear holds that four times as many common table expressions over each other take about four times the memory: each has columns
 // of its own, and sees all before it.
 func TestMemoryIsLinear(t *testing.T) {
@@ -87,17 +103,7 @@ func TestMemoryIsLinear(t *testing.T) {
 		}
 		return text + fmt.Sprintf(" SELECT * FROM c%d", n)
 	}
-	measure := func(n int) uint64 {
-		text := chain(n)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		stepsOf(t, text)
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if small, large := measure(500), measure(2000); large > 6*small {
-		t.Errorf("%d bytes for 500, %d for 2000", small, large)
-	}
+	growsLinearly(t, "chain", chain, func(text string) { stepsOf(t, text) })
 }
 
 // TestPlanningStops holds that the interrupt ends planning.
@@ -155,17 +161,7 @@ func TestDependencesAreLinear(t *testing.T) {
 		},
 	}
 	for name, shape := range shapes {
-		measure := func(n int) uint64 {
-			text := shape(n)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			groupedStepsOf(t, text)
-			runtime.ReadMemStats(&after)
-			return after.TotalAlloc - before.TotalAlloc
-		}
-		if small, large := measure(500), measure(2000); large > 6*small {
-			t.Errorf("%s: %d bytes for 500, %d for 2000", name, small, large)
-		}
+		growsLinearly(t, name, shape, func(text string) { groupedStepsOf(t, text) })
 	}
 }
 

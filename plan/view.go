@@ -368,7 +368,12 @@ func ViewColumns(env *Env, q *syntax.Query, names []syntax.Ident) (columns []Que
 		if err != nil {
 			return nil, nil, false, err
 		}
-		if joinedTables(r.rel, shown); fixed || b.readsAgain(from, shown) {
+		joinedTables(r.rel, shown)
+		again, err := b.readsAgain(from, shown)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if fixed || again {
 			clear(shown)
 		}
 	}
@@ -396,20 +401,20 @@ func (b *builder) readsFixed(from syntax.TableExpr) (bool, error) {
 }
 
 // readsAgain reports whether a view's query over one table reads the table again in a subquery.
-func (b *builder) readsAgain(from syntax.TableExpr, shown map[*get]bool) bool {
+func (b *builder) readsAgain(from syntax.TableExpr, shown map[*get]bool) (bool, error) {
 	ref, ok := from.(*syntax.TableRef)
 	if !ok {
-		return false
+		return false, nil
 	}
-	if view, _ := b.viewOf(ref); view != nil {
-		return false
+	if view, err := b.viewOf(ref); view != nil || err != nil {
+		return false, err
 	}
 	for g := range shown {
 		if slices.ContainsFunc(b.gets, func(other *get) bool { return other != g && other.table == g.table }) {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.

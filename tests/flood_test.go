@@ -99,7 +99,9 @@ func flood(t *testing.T, n *node, name, _ string) {
 	for range floodClients {
 		c := n.loginWith(f.caps)
 		clients = append(clients, c)
-		_ = c.conn.SetDeadline(time.Now().Add(5 * rawDeadline)) // hundreds of others are served first
+		if err := c.conn.SetDeadline(time.Now().Add(5 * rawDeadline)); err != nil { // hundreds of others are served first
+			t.Fatal(err)
+		}
 		if f.caps == 0 {
 			c.command(append([]byte{2}, 'd')...)
 		}

@@ -12,21 +12,28 @@ import (
 	"github.com/pandodb/pando/server"
 )
 
-// TestAdminCommands: the subcommands reach a server by port and by socket, and show what it answers, its errors too.
-func TestAdminCommands(t *testing.T) {
+// startServer opens a server in an empty directory until the test ends.
+func startServer(t *testing.T) (port, socket string) {
+	t.Helper()
 	o := server.DefaultOptions()
 	o.DataDir, o.Listen, o.HTTP, o.Socket, o.CacheBytes, o.MemoryBytes = t.TempDir(), "127.0.0.1:0", "", "s", 8<<20, 256<<20
 	node, err := server.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := node.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	_, port, _ := strings.Cut(node.MySQLAddr(), ":")
-	at := map[string][]string{"port": {"--port", port}, "socket": {"--socket", filepath.Join(o.DataDir, "s")}}
+	})
+	_, port, _ = strings.Cut(node.MySQLAddr(), ":")
+	return port, filepath.Join(o.DataDir, "s")
+}
+
+// TestAdminCommands: the subcommands reach a server by port and by socket, and show what it answers, its errors too.
+func TestAdminCommands(t *testing.T) {
+	port, socket := startServer(t)
+	at := map[string][]string{"port": {"--port", port}, "socket": {"--socket", socket}}
 	ask := func(way string, args ...string) (string, error) {
 		var out strings.Builder
 		err := run(append(args, at[way]...), nil, &out, &out)
@@ -60,18 +67,7 @@ func TestAdminCommands(t *testing.T) {
 // TestPasswordOfEnvironment: the password in the environment is for commands, and root of a new directory has none. A refused login says where its password came from,
 // --password ” means none, and a playground asks without one, too.
 func TestPasswordOfEnvironment(t *testing.T) {
-	o := server.DefaultOptions()
-	o.DataDir, o.Listen, o.HTTP, o.CacheBytes, o.MemoryBytes = t.TempDir(), "127.0.0.1:0", "", 8<<20, 256<<20
-	node, err := server.Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := node.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	_, port, _ := strings.Cut(node.MySQLAddr(), ":")
+	port, _ := startServer(t)
 	env := []string{"PANDO_PASSWORD=geheim"}
 	ask := func(args ...string) error { return run(append(args, "--port", port), env, io.Discard, io.Discard) }
 	dump := filepath.Join(t.TempDir(), "dump.sql")
