@@ -2,7 +2,11 @@ package tests
 
 import (
 	"database/sql"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // TestGatewayLost: a gateway that stands still, or is cut off from the others, is replaced while clients go on through any node; when it comes back
@@ -44,4 +48,51 @@ func TestGatewayLost(t *testing.T) {
 	}
 	b.finish()
 	a.sameCopies()
+}
+
+// TestRowsOfLostNode: what clients have locked through a node that is cut off from the others, or is not heard, or hears nothing, is free once the gateway
+// has not been connected with it for some seconds, without what they had not committed. No end of their connections tells the gateway.
+func TestRowsOfLostNode(t *testing.T) {
+	a := newArena(t, 3)
+	a.makeRows(6)
+	for first, lose := range []func(i int){
+		a.isolate,
+		func(i int) { // it is not heard
+			a.proxies[i].Hold(testkit.Way{Dialer: testkit.Everyone, Back: true})
+			for j, p := range a.proxies {
+				if j != i {
+					p.Hold(testkit.Way{Dialer: i})
+				}
+			}
+		},
+		func(i int) { // it hears nothing
+			a.proxies[i].Hold(testkit.Way{Dialer: testkit.Everyone})
+			for j, p := range a.proxies {
+				if j != i {
+					p.Hold(testkit.Way{Dialer: i, Back: true})
+				}
+			}
+		},
+	} {
+		g, _ := a.gatewayTerm(nil, 0)
+		i := (a.index(g) + 1) % len(a.nodes)
+		lost, rest := a.nodes[i], slices.Delete(slices.Clone(a.nodes), i, i+1)
+		ids := []int{2 * first, 2*first + 1}
+		h := a.copies.hold(lost, ids...)
+		if err := takeOnceNow(g, ids[0]); errorNumber(err) != 3572 {
+			t.Fatalf("a row that should be locked: %v", err)
+		}
+		lose(i)
+		begun := time.Now()
+		a.take(rest, ids)
+		t.Logf("the rows were free after %v", time.Since(begun).Round(time.Millisecond))
+		a.heal()
+		if err := h.tx.Commit(); err == nil {
+			t.Error("a transaction of a lost node was committed")
+		}
+		a.settle()
+	}
+	if got := queryInt(t, a.gateway().open("deaths"), "SELECT COUNT(*) FROM held WHERE n = 1"); got != 6 {
+		t.Errorf("%d rows are as they should be", got)
+	}
 }

@@ -238,7 +238,9 @@ func (t *Transport) serve(c *tls.Conn, h *hello) {
 		t.receiveSnapshot(c, h)
 	case forClient:
 		t.metrics.ClientsIn.Inc()
-		t.o.Handler.Client(h.from, &clientConn{Conn: c, peer: clientAddr(h)})
+		client := &clientConn{Conn: c, peer: clientAddr(h)}
+		defer t.adopt(h.from, client)()
+		t.o.Handler.Client(h.from, client)
 	}
 }
 

@@ -43,7 +43,7 @@ func (c *clientConn) Close() error {
 }
 
 // DialClient hands a client on: what is written to the connection reaches the other node's Handler.Client as if client had written it. The
-// caller must Close it.
+// caller must Close it. It ends by itself if there is no link with the node for some seconds.
 func (t *Transport) DialClient(ctx context.Context, to uint64, client net.Addr) (net.Conn, error) {
 	if !t.room(forClient) {
 		return nil, ErrBusy
@@ -59,5 +59,8 @@ func (t *Transport) DialClient(ctx context.Context, to uint64, client net.Addr) 
 		return nil, err
 	}
 	t.metrics.ClientsOut.Inc()
-	return &clientConn{Conn: c.(*tls.Conn), closed: sync.OnceFunc(func() { t.forget(c); t.leave(forClient) })}, nil
+	conn := &clientConn{Conn: c.(*tls.Conn)}
+	release := t.adopt(to, conn)
+	conn.closed = sync.OnceFunc(func() { release(); t.forget(c); t.leave(forClient) })
+	return conn, nil
 }

@@ -18,7 +18,9 @@ type neighbour struct {
 	address                   string // its own word
 	rumour                    string // another's word
 	links                     map[*link]struct{}
-	heard                     atomic.Int64 // Mono, of a link
+	heard                     atomic.Int64             // Mono, of a link
+	clients                   map[*clientConn]struct{} // that it hands on, or that are handed to it
+	watched                   bool                     // by cutOrphans
 }
 
 // neighbour returns the entry of a node, and makes it. nil means that there are too many. t.mu is held.
@@ -109,6 +111,61 @@ func (t *Transport) detach(l *link) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(l.neighbour.links, l)
+	t.watch(l.node, l.neighbour)
+}
+
+// adopt notes a client that a node hands on, or that is handed to it, until release.
+func (t *Transport) adopt(node uint64, c *clientConn) (release func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.neighbour(node)
+	if n == nil {
+		return func() {}
+	}
+	if n.clients == nil {
+		n.clients = map[*clientConn]struct{}{}
+	}
+	n.clients[c] = struct{}{}
+	t.watch(node, n)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(n.clients, c)
+	}
+}
+
+// watch has cutOrphans look after a node that has clients and no link. t.mu is held.
+func (t *Transport) watch(node uint64, n *neighbour) {
+	if len(n.links) > 0 || len(n.clients) == 0 || n.watched || t.closed {
+		return
+	}
+	n.watched = true
+	t.wg.Go(func() { t.cutOrphans(node, n) })
+}
+
+// cutOrphans closes the clients that a node hands on, or that are handed to it, if there is no link with it after a while. What the operating system
+// finds out about their connections by itself may take it a quarter of an hour. At the gateway they would keep the rows that they have locked until
+// then, and at the other node they would wait for an answer.
+func (t *Transport) cutOrphans(node uint64, n *neighbour) {
+	if p := t.peer(node); p != nil {
+		p.knock() // a node that keeps no copy of anything has no link unless somebody makes one
+	}
+	open := t.pause(t.delays.orphan)
+	var orphans []*clientConn
+	t.mu.Lock()
+	n.watched = false
+	if open && len(n.links) == 0 {
+		for c := range n.clients {
+			orphans = append(orphans, c)
+		}
+	}
+	t.mu.Unlock()
+	if len(orphans) > 0 {
+		t.log.Warn("clients that were handed on are disconnected: there is no connection with the other node", "node", node, "clients", len(orphans))
+	}
+	for _, c := range orphans {
+		_ = c.NetConn().Close() // without TLS's farewell, which may wait for the network; whoever serves it finds out
+	}
 }
 
 // others lists the nodes whose places are known, for a welcome to node.

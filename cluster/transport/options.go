@@ -47,13 +47,14 @@ type delays struct {
 	handshake time.Duration // that a stranger has
 	ping      time.Duration // between pings
 	dead      time.Duration // without a sign
+	orphan    time.Duration // that the clients of a node without a link have
 	retryMin  time.Duration // between attempts to connect
 	retryMax  time.Duration
 	join      time.Duration // that a joining node has
 	twin      time.Duration // that a node is told that it is a twin before that is fatal
 }
 
-var defaultDelays = delays{dial: 3 * time.Second, handshake: 5 * time.Second, ping: 500 * time.Millisecond, dead: 2500 * time.Millisecond,
+var defaultDelays = delays{dial: 3 * time.Second, handshake: 5 * time.Second, ping: 500 * time.Millisecond, dead: 2500 * time.Millisecond, orphan: 5 * time.Second,
 	retryMin: 50 * time.Millisecond, retryMax: time.Second, join: time.Minute, twin: 15 * time.Second}
 
 // Handler takes what other nodes send. Its methods are called by many goroutines.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/internal/testkit"
 )
@@ -233,4 +234,51 @@ func TestClients(t *testing.T) {
 		}
 	}
 	testkit.Await(t, "places", func() bool { return a.clients.Load() == 0 && b.clients.Load() == 0 })
+}
+
+// TestOrphans: the clients of a node with which there is no link any more are closed at both ends, although nothing ends their own connections. Before
+// that they stay, although nobody has sent the node anything.
+func TestOrphans(t *testing.T) {
+	d := quick
+	d.orphan = 2 * time.Second // in which a busy machine makes a link
+	c := newCluster(t, d)
+	hidden := func(o *Options) { o.Advertise = "" } // or the proxies would be passed by
+	a, b := c.start(1, hidden), c.start(2, hidden)
+	var proxies []*testkit.Proxy
+	for node, n := range map[uint64]*node{1: a, 2: b} {
+		proxy := testkit.NewProxy(t, testkit.ProxyOptions{Target: n.Addr().String()})
+		c.place(node, proxy.Address())
+		proxies = append(proxies, proxy)
+	}
+	began, ended := make(chan struct{}), make(chan error, 1)
+	b.in.client = func(_ uint64, conn net.Conn) {
+		close(began)
+		_, err := io.ReadAll(conn)
+		ended <- err
+	}
+	conn, err := a.DialClient(background(t), 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	<-began
+	testkit.Await(t, "the end of the watch", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.neighbours[1].links) > 0 && !b.neighbours[1].watched
+	})
+	select {
+	case err := <-ended:
+		t.Fatalf("the client of a node that is there has ended: %v", err)
+	default:
+	}
+	for _, p := range proxies {
+		p.Silence()
+	}
+	if err := <-ended; err == nil {
+		t.Error("the client has ended in order")
+	}
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("the client has an answer")
+	}
 }

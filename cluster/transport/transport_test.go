@@ -25,11 +25,11 @@ import (
 const testCluster = 0xc1
 
 // patient keeps links for as long as a test may take: nothing is lost because the machine has no time.
-var patient = delays{dial: time.Minute, handshake: time.Minute, ping: 50 * time.Millisecond, dead: 2 * time.Minute, retryMin: time.Millisecond,
+var patient = delays{dial: time.Minute, handshake: time.Minute, ping: 50 * time.Millisecond, dead: 2 * time.Minute, orphan: 2 * time.Minute, retryMin: time.Millisecond,
 	retryMax: 20 * time.Millisecond, join: time.Minute, twin: time.Hour}
 
 // quick notices a dead peer soon, and may take a slow one for dead.
-var quick = delays{dial: time.Second, handshake: time.Second, ping: 20 * time.Millisecond, dead: time.Second, retryMin: time.Millisecond,
+var quick = delays{dial: time.Second, handshake: time.Second, ping: 20 * time.Millisecond, dead: time.Second, orphan: 50 * time.Millisecond, retryMin: time.Millisecond,
 	retryMax: 20 * time.Millisecond, join: time.Minute, twin: 0}
 
 type authority struct {
