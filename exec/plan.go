@@ -51,6 +51,8 @@ type Plan struct {
 	// Dates are the lifted literals that a date is compared with; see CheckDates. DatesConvert says how one that is no date ends the statement.
 	Dates        []DateParam
 	DatesConvert bool
+	// Fixed are other texts that have one value during the statement and that a date is compared with; the executor looks at them first.
+	Fixed []FixedDate
 	// Params is the number of the statement's parameters, lifted literals included.
 	// Slots is the number of further parameters after them, which Apply and Subplans fill.
 	Params, Slots int
@@ -76,6 +78,38 @@ type Plan struct {
 type DateParam struct {
 	Ordinal int
 	Need    expr.DateNeed
+}
+
+// FixedDate is a text that has one value during a statement and has to be a date.
+type FixedDate struct {
+	Text expr.Expr
+	Need expr.DateNeed
+}
+
+// checkFixed fails if one of the texts that have to be dates is none, whatever rows there are. What their evaluation warns of is told when the
+// comparison is evaluated.
+func (p *Plan) checkFixed(rt *Runtime) error {
+	if len(p.Fixed) == 0 {
+		return nil
+	}
+	told := rt.Ctx.Context
+	quiet := told.Fork()
+	defer func() { rt.Ctx.Context = told }()
+	rt.Ctx.Context = quiet
+	for i := range p.Fixed {
+		v, err := p.Fixed[i].Text.Eval(rt.Ctx, nil)
+		if err == nil {
+			err = p.Fixed[i].Need.Check(quiet, v)
+		}
+		if err != nil {
+			err, warning := expr.Settle(err, p.DatesConvert)
+			if warning != nil {
+				told.AddError(types.LevelWarning, warning)
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckDates fails if one of a statement's literals that have to be dates is none, whatever rows there are. A placeholder's text that is no date

@@ -83,6 +83,8 @@ func (rt *Runtime) runStatement(p *Plan, sink sqlapi.Sink) (res sqlapi.Result, e
 	rt.Work.start(p.Accesses)
 	if p.Program != nil && rt.Analyze == nil {
 		res, err = p.Program.run(rt, sink)
+	} else if err = p.checkFixed(rt); err != nil {
+		// nothing has been read
 	} else if p.IsQuery {
 		res, err = rt.runQuery(p, sink)
 	} else {

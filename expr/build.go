@@ -27,6 +27,8 @@ type BuildContext struct {
 	Grow func(bytes int64) error
 	// DateParam is told of parameters whose text is compared with dates; nil where a text that is no date is no error, as of placeholders.
 	DateParam func(ordinal int, need DateNeed)
+	// DateConst is told of other texts without columns that are compared with dates; nil where nobody looks at them.
+	DateConst func(text Expr, need DateNeed)
 	// NoDateFits says that comparisons are parts of one that tolerates such a text; see toleratesNoDate.
 	NoDateFits bool
 	// BitBytes says that a constant text is compared with a BIT column by its bytes, and not as a number.

@@ -29,6 +29,8 @@ type comparator struct {
 	mask  uint8 // the operator: see maskLess
 	coll  types.CollationID
 	bytes bool // coll orders strings by their bytes
+	// date is what a text has to be that is compared with dates.
+	date DateNeed
 }
 
 // compare orders two values that are not NULL: -1, 0 or 1. ok is false if one of them cannot be converted to the class: a value that is
@@ -62,13 +64,13 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		}
 		return sign(ctx.compareTexts(ctx.textOf(a), ctx.textOf(b), c.coll)), true
 	case classTemporal:
-		return compareTemporal(ctx, a, b)
+		return c.compareTemporal(ctx, a, b)
 	case classTime:
 		if a.IsNumeric() || b.IsNumeric() {
 			return compareUnadapted(ctx, a, b), true
 		}
-		x, ok1 := toKind(ctx, a, types.KindTime)
-		y, ok2 := toKind(ctx, b, types.KindTime)
+		x, ok1 := toTime(ctx, a)
+		y, ok2 := toTime(ctx, b)
 		switch { // a parameter that is no time is compared as text, as a literal is
 		case ok1 && ok2:
 		case a.K == types.KindString:
@@ -82,16 +84,32 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 }
 
 // compareTemporal orders dates. Two timestamps are compared as instants, everything else as local date and time.
-func compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
+func (c *comparator) compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	if a.K == b.K && a.K != types.KindString {
 		return orderInts(a.N, b.N), true
 	}
 	if a.IsNumeric() || b.IsNumeric() {
 		return compareUnadapted(ctx, a, b), true
 	}
-	x, ok1 := toKind(ctx, a, types.KindDatetime)
-	y, ok2 := toKind(ctx, b, types.KindDatetime)
+	x, ok1 := c.toDate(ctx, a)
+	y, ok2 := c.toDate(ctx, b)
 	return orderInts(x, y), ok1 && ok2
+}
+
+// toDate converts a value; a text that is no date is the zero date, with a warning.
+func (c *comparator) toDate(ctx *Ctx, v *types.Value) (int64, bool) {
+	switch v.K {
+	case types.KindDatetime, types.KindDate:
+		return v.N, true
+	case types.KindString, types.KindEnum, types.KindSet:
+		t, ok, whole := types.TextDate(ctx.Context, v)
+		if !ok || !whole {
+			c.date.warn(ctx, v)
+		}
+		return t.N, true
+	}
+	t, ok := types.ToDatetime(ctx.Context, v)
+	return t.N, ok
 }
 
 // compareUnadapted orders a date or time and a number that is none, as doubles. The number can only be a parameter's value that evalAdapt could
@@ -103,17 +121,13 @@ func compareUnadapted(ctx *Ctx, a, b *types.Value) int {
 // sign reduces an order to -1, 0 or 1, as comparator.test needs it.
 func sign(order int) int { return orderInts(int64(order), 0) }
 
-// toKind returns the N of v as a datetime or time, depending on k. A text that is no datetime counts as the zero date, with a warning.
-func toKind(ctx *Ctx, v *types.Value, k types.Kind) (int64, bool) {
-	switch {
-	case v.K == k, k == types.KindDatetime && v.K == types.KindDate:
+// toTime returns the N of v as a time.
+func toTime(ctx *Ctx, v *types.Value) (int64, bool) {
+	if v.K == types.KindTime {
 		return v.N, true
-	case k == types.KindTime:
-		t, ok := ctx.timeOf(v)
-		return t.N, ok
 	}
-	t, ok := types.ToDatetime(ctx.Context, v)
-	return t.N, ok || v.K == types.KindString || v.K == types.KindEnum || v.K == types.KindSet
+	t, ok := ctx.timeOf(v)
+	return t.N, ok
 }
 
 func integral(k types.Kind) bool {
@@ -214,7 +228,12 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if y.isHexLiteral() && numericSide(x) {
 		y = AsNumber(y)
 	}
-	x, y, err := b.adaptConstants(x, y, b.NoDateFits || toleratesNoDate(op))
+	tolerant := b.NoDateFits || toleratesNoDate(op)
+	if !tolerant {
+		b.tellDateConst(x, y)
+		b.tellDateConst(y, x)
+	}
+	x, y, err := b.adaptConstants(x, y, tolerant, !tolerant && op != "<=>")
 	if err != nil {
 		return nil, x, y, err
 	}
@@ -224,8 +243,13 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		y = yearAsDate(y, 0)
 	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
-	if c.class == classFloat {
+	switch {
+	case c.class == classFloat:
 		x, y = asNumber(x), asNumber(y)
+	case c.class == classTemporal && classOf(&x.typ) == classTemporal:
+		c.date = dateNeed(x)
+	case c.class == classTemporal:
+		c.date = dateNeed(y)
 	}
 	if c.class == classJSON {
 		x, y = truthAsJSON(x), truthAsJSON(y)
@@ -278,15 +302,35 @@ func numericSide(e Expr) bool {
 // may; others fail with 1525.
 func toleratesNoDate(op string) bool { return op == "in" || op == "case" || op == opBetween }
 
+// tellDateConst tells DateConst of text if a date is compared with it.
+func (b *BuildContext) tellDateConst(date, text Expr) {
+	if b.DateConst == nil || !IsDateText(date, text) {
+		return
+	}
+	b.DateConst(text, dateNeed(date))
+}
+
+// IsDateText reports whether text is one without columns that has to be a date because it is compared with date. Literals and parameters are
+// looked at elsewhere.
+func IsDateText(date, text Expr) bool {
+	if classOf(&date.typ) != classTemporal || classOf(&text.typ) != classString || text.flags&FlagColumn != 0 {
+		return false
+	}
+	return text.kind == kindCall || text.kind == kindSubquery
+}
+
+// NeedOf is what a text has to be that is compared with e.
+func NeedOf(e Expr) DateNeed { return dateNeed(e) }
+
 // adaptConstants converts a constant that is compared with a column to the column's type if no information is lost, as MySQL does. A parameter
 // gets a node that does so in each execution.
-func (b *BuildContext) adaptConstants(x, y Expr, tolerant bool) (Expr, Expr, error) {
+func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls bool) (Expr, Expr, error) {
 	var err error
 	switch {
 	case comparesAsColumn(x) && IsConst(y):
-		y, err = b.adapt(x, y, tolerant)
+		y, err = b.adapt(x, y, tolerant, nulls)
 	case comparesAsColumn(y) && IsConst(x):
-		x, err = b.adapt(y, x, tolerant)
+		x, err = b.adapt(y, x, tolerant, nulls)
 	}
 	return x, y, err
 }
@@ -298,8 +342,8 @@ func comparesAsColumn(e Expr) bool {
 }
 
 // adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col
-// is a date.
-func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
+// is a date. With nulls a placeholder's text that is none is NULL.
+func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 	target, own := classOf(&col.typ), classOf(&k.typ)
 	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt && col.typ.ID != types.TypeYear {
 		return k, nil
@@ -344,10 +388,23 @@ func (b *BuildContext) adapt(col, k Expr, tolerant bool) (Expr, error) {
 	}
 	// The node has the column's type although a value that cannot be converted without loss stays as it is (invariant 3).
 	n := newCall("adapt", []Expr{k})
-	n.hidden, n.coer, n.aux, n.eval = true, k.coer, &col.typ, evalAdapt
+	_, param := k.ParamOrdinal()
+	to := &adaption{typ: col.typ, need: dateNeed(col), placeholder: nulls && param && b.DateParam == nil}
+	if to.placeholder {
+		to.need = DateNeed{Type: types.TypeDate}
+	}
+	n.hidden, n.coer, n.aux, n.eval = true, k.coer, to, evalAdapt
 	n.typ = col.typ
 	n.typ.ZeroFill = false
 	return n, nil
+}
+
+// Unadapted is e without the conversion that the comparison with a column has given it.
+func Unadapted(e Expr) Expr {
+	if e.IsCall("adapt") {
+		return e.args[0]
+	}
+	return e
 }
 
 func constTypeFor(v *types.Value, col *types.Type) types.Type {
@@ -366,10 +423,39 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.K == types.KindNull {
 		return v, err
 	}
-	if nv, ok := adaptValue(ctx, v, n.aux.(*types.Type)); ok {
-		return nv, nil
+	to := n.aux.(*adaption)
+	if v.K != types.KindString || classOf(&to.typ) != classTemporal {
+		nv, ok := adaptValue(ctx, v, &to.typ)
+		switch {
+		case ok:
+			return nv, nil
+		case to.placeholder && v.K == types.KindString && classOf(&to.typ) == classTime:
+			ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, "time", ctx.textOf(&v))
+			return types.Null(), nil
+		}
+		return v, nil
+	}
+	dt, ok, whole := types.TextDate(ctx.Context, &v)
+	if !ok && to.placeholder { // it is converted to its own type, in which February may have 30 days
+		dt, ok, whole = types.TextDate(&types.Context{SQLMode: types.ModeAllowInvalidDates}, &v)
+	}
+	if ok && !whole || !ok && to.placeholder {
+		to.need.warn(ctx, &v)
+	}
+	switch {
+	case ok:
+		return fitDate(ctx, dt, &to.typ), nil
+	case to.placeholder:
+		return types.Null(), nil
 	}
 	return v, nil
+}
+
+// adaption is what a constant is converted to for a comparison. A placeholder is of that type in MySQL: a text that is no date makes it NULL.
+type adaption struct {
+	typ         types.Type
+	need        DateNeed
+	placeholder bool
 }
 
 // bitsOf returns the bytes of a text as a big-endian number, as a BIT column of type t stores it; ok is false if it has more bits than the
@@ -446,20 +532,25 @@ func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	if !ok {
 		return v, false
 	}
+	return fitDate(ctx, dt, t), true
+}
+
+// fitDate converts a date and time to a type of dates if nothing is lost.
+func fitDate(ctx *Ctx, dt types.Value, t *types.Type) types.Value {
 	switch t.ID {
 	case types.TypeDate:
 		if d, ok := types.ToDate(nil, &dt); ok && d.N == dt.N {
-			return d, true
+			return d
 		}
 	case types.TypeTimestamp:
 		to := types.Type{ID: types.TypeTimestamp, Scale: 6, Length: -1}
 		strict := types.Context{Loc: ctx.Location(), Strict: true}
 		if ts, err := types.Convert(&strict, dt, to, "", 1); err == nil {
 			ts.Scale = dt.Scale
-			return ts, true
+			return ts
 		}
 	}
-	return dt, true
+	return dt
 }
 
 // exactInteger returns v as an integer if it is one, and a text of another number as a decimal.

@@ -15,10 +15,11 @@ type DateNeed struct {
 }
 
 func dateNeed(e Expr) DateNeed {
-	if e.kind != kindColumn || !strings.HasSuffix(e.name, "`") { // such as the column of MAX(…)
+	dot := strings.LastIndexByte(e.name, '.')
+	if e.kind != kindColumn || dot < 0 || strings.HasSuffix(e.name, ")") { // such as the column of MAX(…)
 		return DateNeed{Type: e.typ.ID}
 	}
-	return DateNeed{e.typ.ID, strings.Trim(e.name[strings.LastIndexByte(e.name, '.')+1:], "`")}
+	return DateNeed{e.typ.ID, strings.Trim(e.name[dot+1:], "`")}
 }
 
 // NoDate is the error of such a text that is no date: 1525, or, where a bad value ends a statement anyway, what the value's conversion says.
@@ -39,17 +40,20 @@ func (d *DateNeed) Check(ctx *types.Context, v types.Value) error {
 	if types.DateAllowed(ctx, &v) {
 		return nil
 	}
+	text := string(v.B)
+	return &NoDate{Refused: types.Errorf(types.ErWrongValue, strings.ToUpper((&types.Type{ID: d.Type}).Name()), text), Conversion: d.wrong(text)}
+}
+
+// wrong is what the conversion of a text says that is no date.
+func (d *DateNeed) wrong(text string) *types.Error {
 	what := "datetime"
 	if d.Type == types.TypeDate {
 		what = "date"
 	}
-	text := string(v.B)
-	conversion := types.Errorf(types.ErTruncatedWrongValue, what, text)
-	if d.Column != "" {
-		conversion = types.Errorf(types.ErTruncatedWrongValueForField, what, text, d.Column, 1)
-		conversion = types.NewError(types.ErTruncatedWrongValue, conversion.Message)
+	if d.Column == "" {
+		return types.Errorf(types.ErTruncatedWrongValue, what, text)
 	}
-	return &NoDate{Refused: types.Errorf(types.ErWrongValue, strings.ToUpper((&types.Type{ID: d.Type}).Name()), text), Conversion: conversion}
+	return types.NewError(types.ErTruncatedWrongValue, types.Errorf(types.ErTruncatedWrongValueForField, what, text, d.Column, 1).Message)
 }
 
 // Settle turns a NoDate into what the client sees: the error, and the warning that precedes it.
@@ -62,4 +66,9 @@ func Settle(err error, strict bool) (settled error, warning *types.Error) {
 		return e.Conversion, nil
 	}
 	return e.Refused, e.Conversion
+}
+
+// warn tells that v, which is compared with a date, is none or more than one.
+func (d *DateNeed) warn(ctx *Ctx, v *types.Value) {
+	ctx.AddError(types.LevelWarning, d.wrong(string(ctx.textOf(v))))
 }

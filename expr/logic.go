@@ -318,7 +318,7 @@ func (b *BuildContext) asDates(args []Expr, date Expr) ([]Expr, error) {
 			continue
 		}
 		var err error
-		if out[i], err = b.adapt(date, a, true); err != nil {
+		if out[i], err = b.adapt(date, a, true, false); err != nil {
 			return nil, err
 		}
 	}

@@ -84,6 +84,8 @@ type builder struct {
 	again   int // queries of CTEs that have been resolved again, see againMax
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
+	// fixed are the texts that have to be dates and have one value during the statement.
+	fixed []exec.FixedDate
 }
 
 func newBuilder(env *Env) *builder {
@@ -159,6 +161,8 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 		env.Build.DateParam = b.dateParam
 		defer func() { env.Build.DateParam = nil }()
 	}
+	env.Build.DateConst = b.dateConst
+	defer func() { env.Build.DateConst = nil }()
 	b.writes = writes(stmt)
 	b.plan.DatesConvert = b.writes && !ignores(stmt) && env.Build.Ctx.SQLMode&types.ModeStrict != 0
 	b.locks = env.LockReads == LockReadsOfAll || env.LockReads == LockReadsOfWrites && b.writes
@@ -191,6 +195,9 @@ func Build(env *Env, stmt syntax.Statement) (p *exec.Plan, shareable bool, err e
 	}
 	if b.unlift {
 		return nil, false, ErrLifted
+	}
+	if err := b.placeFixed(); err != nil {
+		return nil, false, err
 	}
 	b.plan.Notices = env.Notices
 	b.finishHints()

@@ -28,6 +28,7 @@ func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.fixedDates(bind.scope, conds)
 	return b.commonOf(conds)
 }
 

@@ -267,6 +267,7 @@ func (b *builder) joined(e *syntax.Join, s *scope) (rel, []column, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		b.fixedDates(on, conds)
 		j.on = append(j.on, conds...)
 	}
 	return j, cols, nil

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
@@ -53,7 +55,31 @@ func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
+	if row := r.reduced(); row != nil {
+		return row[0], nil
+	}
 	return b.scalarOf(r), nil
+}
+
+// reduced are the elements of the select list of a query that reads no table and yields one row whatever happens, or nil: a subquery of that
+// kind stands for them, as in MySQL, so that (SELECT 'x') is the constant 'x'.
+func (r *result) reduced() []expr.Expr {
+	e, ok := r.rel.(*extend)
+	if !ok || len(e.cols) < len(r.cols) {
+		return nil
+	}
+	if _, none := e.input.(*dual); !none {
+		return nil
+	}
+	row := make([]expr.Expr, len(r.cols))
+	for i := range r.cols {
+		at := slices.IndexFunc(e.cols, func(c computed) bool { return c.id == r.cols[i].id })
+		if at < 0 {
+			return nil
+		}
+		row[i] = e.cols[at].e
+	}
+	return row
 }
 
 // scalarOf is the expression of a resolved subquery of one column that stands for its one value.
@@ -222,12 +248,29 @@ func (b *binder) comparedRow(kind exec.SubplanKind, op string, left []expr.Expr,
 	if len(left) != len(r.cols) {
 		return nil, types.Errorf(types.ErOperandColumns, len(left))
 	}
+	if row := r.reduced(); row != nil && (kind == exec.SubplanRow || op == "=" || op == "<>") {
+		return b.comparedRows(op, left, row)
+	}
 	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op, apart: r.apart, joined: r.joined}
 	args, err := b.comparison(s)
 	if err != nil {
 		return nil, err
 	}
 	return b.build.subqueryExpr(s, kind, boolean(), args), nil
+}
+
+// comparedRows compares two rows of bound expressions, or the two values if they are single ones.
+func (b *binder) comparedRows(op string, left, right []expr.Expr) (_ expr.Expr, err error) {
+	x, y := left[0], right[0]
+	if len(left) > 1 {
+		if x, err = b.call("row", left...); err != nil {
+			return nil, err
+		}
+		if y, err = b.call("row", right...); err != nil {
+			return nil, err
+		}
+	}
+	return b.call(op, x, y)
 }
 
 // comparison builds what is evaluated for each row of the subquery, and returns the expression's operands: the columns that the left side
@@ -258,16 +301,7 @@ func (b *binder) comparison(s *subquery) (args []expr.Expr, err error) {
 			return true
 		})
 	}
-	x, y := left[0], inner[0]
-	if len(left) > 1 {
-		if x, err = b.call("row", left...); err != nil {
-			return nil, err
-		}
-		if y, err = b.call("row", inner...); err != nil {
-			return nil, err
-		}
-	}
-	s.compare, err = b.call(s.op, x, y)
+	s.compare, err = b.comparedRows(s.op, left, inner)
 	return args, err
 }
 

@@ -242,6 +242,19 @@ func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
 	return Datetime(packed, fsp), true
 }
 
+// TextDate is ToDatetime of a text that is compared with a date, without warnings: whole says that it is nothing but a date.
+func TextDate(ctx *Context, v *Value) (out Value, ok, whole bool) {
+	packed, tenths, flags, p := readDate(ctx, v)
+	fsp := fspOf(v)
+	if ok = p == dateFine; ok {
+		packed, ok = roundDate(ctx, packed, tenths, fsp)
+	}
+	if !ok {
+		return Value{}, false, false
+	}
+	return Datetime(packed, fsp), true, flags&parsedTrailing == 0
+}
+
 // ToDate is ToDatetime without the time of day: it returns KindDate.
 func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindDate {
