@@ -206,6 +206,9 @@ func (b *binder) inScope(s *scope, e *syntax.ColumnRef) (expr.Expr, error) {
 	if having && c != nil && blk.isKey(c.id) {
 		return c.expr(), nil
 	}
+	if e.Table == "" && c == nil && s == b.scope && b.clause == groupClause {
+		return blk.groupAlias(e.Column)
+	}
 	if e.Table == "" && (having || c == nil && (s != b.scope || b.clause == orderClause)) {
 		aliased, err := blk.alias(e.Column, b.clause, s != b.scope)
 		if aliased != nil || err != nil {

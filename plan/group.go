@@ -252,7 +252,9 @@ func (b *binder) groupingKey(blk *block, arg syntax.Expr) (int, error) {
 	if containsAggregate(arg) {
 		return -1, nil
 	}
-	if i := blk.keyItem(arg); i >= 0 && b.clause != fieldListClause {
+	if i, err := blk.keyItem(arg); err != nil {
+		return 0, err
+	} else if i >= 0 && b.clause != fieldListClause {
 		if err := blk.bindItem(i); err != nil {
 			return 0, err
 		}

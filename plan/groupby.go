@@ -79,7 +79,7 @@ func (blk *block) keySyntax(e syntax.Expr) syntax.Expr {
 		}
 		return e
 	}
-	if i := blk.keyItem(e); i >= 0 && blk.items[i].syntax != nil {
+	if i, err := blk.keyItem(e); err == nil && i >= 0 && blk.items[i].syntax != nil {
 		return blk.items[i].syntax.Expr
 	}
 	return e
@@ -90,35 +90,68 @@ func (blk *block) namedItem(e syntax.Expr) int {
 	if i, ok := position(e); ok {
 		return i - 1
 	}
-	return blk.keyItem(e)
+	i, err := blk.keyItem(e)
+	if err != nil {
+		return -1 // which groupKey has told
+	}
+	return i
 }
 
-// keyItem is the element of the select list that a group key names, -1 for none. Columns of FROM come first, unless several have the name;
-// then the element that has it is meant, be it an alias or one of these columns.
-func (blk *block) keyItem(e syntax.Expr) int {
+// keyItem is the element of the select list that a group key names, -1 for none. A column of FROM comes first, unless several have the name.
+func (blk *block) keyItem(e syntax.Expr) (int, error) {
 	ref, ok := unparen(e).(*syntax.ColumnRef)
 	if !ok || ref.Table != "" {
-		return -1
+		return -1, nil
+	}
+	at, err := blk.selected(ref.Column)
+	if at < 0 || err != nil {
+		return -1, err
 	}
 	c, ambiguous := blk.scope.find(ref, groupClause)
 	if c != nil && ambiguous == nil {
-		return -1
+		return -1, nil
 	}
+	return at, nil
+}
+
+// selected is the element of the select list that GROUP BY means by a name, -1 for none: the first with it that is no column, else the column with
+// it, which must be one.
+func (blk *block) selected(name string) (int, error) {
+	found := -1
 	for i, it := range blk.items {
-		switch column, named := itemColumnRef(it); {
+		column, isColumn := itemColumnRef(it)
+		switch {
 		case it.syntax == nil:
-			if ambiguous != nil && fold(it.info.Name, ref.Column) {
-				return i
+			isColumn = true
+			if !fold(it.info.Name, name) {
+				continue
 			}
 		case it.syntax.HasAlias:
-			if fold(it.syntax.Alias, ref.Column) {
-				return i
+			if !fold(it.syntax.Alias, name) {
+				continue
 			}
-		case named && ambiguous != nil && fold(column.Column, ref.Column):
-			return i
+		case isColumn:
+			if !fold(column.Column, name) {
+				continue
+			}
+		default:
+			continue // groupAlias may find it
+		}
+		if !isColumn {
+			return i, nil
+		}
+		if found < 0 {
+			found = i
+			continue
+		}
+		if err := firstError(blk.bindItem(found), blk.bindItem(i)); err != nil {
+			return -1, err
+		}
+		if !expr.Equal(blk.items[found].bound, it.bound) {
+			return -1, types.Errorf(types.ErNonUniq, name, groupClause)
 		}
 	}
-	return -1
+	return found, nil
 }
 
 // itemColumnRef is the name that an element of the select list consists of.
@@ -192,14 +225,63 @@ func (blk *block) groupKey(e syntax.Expr) (expr.Expr, error) {
 		}
 		return blk.groupItem(i - 1)
 	}
-	if i := blk.keyItem(e); i >= 0 {
+	if i, err := blk.keyItem(e); err != nil {
+		return nil, err
+	} else if i >= 0 {
 		return blk.groupItem(i)
 	}
+	blk.warnOfTwo(e)
 	bound, err := blk.binder(groupClause).bind(e)
 	if err == nil && bound.IsCall("row") {
 		err = types.Errorf(types.ErOperandColumns, 1)
 	}
 	return bound, err
+}
+
+// warnOfTwo warns of a group key that is a column of FROM where an element of the select list that is another has the name, too.
+func (blk *block) warnOfTwo(e syntax.Expr) {
+	ref, ok := unparen(e).(*syntax.ColumnRef)
+	if !ok || ref.Table != "" {
+		return
+	}
+	at, err := blk.selected(ref.Column)
+	if at < 0 || err != nil || blk.items[at].syntax == nil {
+		return
+	}
+	c, ambiguous := blk.scope.find(ref, groupClause)
+	if c == nil || ambiguous != nil {
+		return
+	}
+	if named, isColumn := itemColumnRef(blk.items[at]); isColumn {
+		if other, _ := blk.scope.find(named, groupClause); other == c {
+			return
+		}
+	}
+	blk.b.warn(types.ErNonUniq, types.Errorf(types.ErNonUniq, ref.Column, groupClause).Message)
+}
+
+// groupAlias is the element of the select list that an expression of GROUP BY names, nil for none.
+func (blk *block) groupAlias(name string) (expr.Expr, error) {
+	at, err := blk.selected(name)
+	for i := 0; at < 0 && err == nil && i < len(blk.items); i++ {
+		if it := blk.items[i].syntax; it != nil && fold(blk.itemText(it), name) {
+			at = i
+		}
+	}
+	if at < 0 || err != nil {
+		return nil, err
+	}
+	if err := blk.bindItem(at); err != nil {
+		return nil, err
+	}
+	switch it := blk.items[at]; {
+	case it.windows:
+		return nil, errWindowAlias(name)
+	case it.sums:
+		return nil, types.Errorf(types.ErWrongGroupField, "???") // as MySQL calls it
+	default:
+		return it.bound, nil
+	}
 }
 
 // groupItem groups by an element of the select list, which must hold no aggregate and no window.

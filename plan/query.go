@@ -495,7 +495,8 @@ func (blk *block) bindItems() error {
 	return nil
 }
 
-// alias finds an element of the select list by its name. Two different ones of a name are ambiguous. inner says that a subquery refers to it:
+// alias finds an element of the select list by its name: the first that is no column, or else the column, of which two different ones are ambiguous.
+// inner says that a subquery refers to it:
 // that may use elements with aggregates in its own HAVING only, and those with window functions nowhere. Elements are bound in their order, but
 // those that subqueries of GROUP BY name are bound when they are met.
 func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
@@ -515,6 +516,10 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 		if !fold(it.info.Name, name) {
 			continue
 		}
+		if id, column := plainColumn(it.bound); !column || blk.aggOf[id] != nil || blk.windowed[id] {
+			found = it
+			break
+		}
 		if found != nil && !expr.Equal(found.bound, it.bound) {
 			return nil, types.Errorf(types.ErNonUniq, name, clause)
 		}
@@ -526,9 +531,13 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	case inner && (clause != havingClause || blk.clause == groupClause) && found.sums:
 		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
 	case (inner || clause == havingClause) && found.windows:
-		return nil, types.NewError(3594, "You cannot use the alias '"+name+"' of an expression containing a window function in this context.'")
+		return nil, errWindowAlias(name)
 	}
 	return found.ref(), nil
+}
+
+func errWindowAlias(name string) error {
+	return types.NewError(3594, "You cannot use the alias '"+name+"' of an expression containing a window function in this context.'")
 }
 
 // reads reports whether an expression reads aggregates and window functions of the block, itself or through elements of the select list.
