@@ -319,10 +319,10 @@ func buildDivide(b *BuildContext, n *Node) error {
 }
 
 func (b *BuildContext) divIncrement() int {
-	if b == nil || b.Ctx == nil || b.Ctx.DivPrecisionIncrement <= 0 {
+	if b == nil || b.Ctx == nil || b.Ctx.DivPrecisionIncrement == 0 {
 		return types.DefaultDivIncrement
 	}
-	return b.Ctx.DivPrecisionIncrement
+	return max(b.Ctx.DivPrecisionIncrement, 0)
 }
 
 func evalDivideFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -342,6 +342,10 @@ func evalDivideFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 const wordDigits = 9
 
 func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.divideDecimals(n, row, n.aux.(int))
+}
+
+func (ctx *Ctx) divideDecimals(n *Node, row []types.Value, increment int) (types.Value, error) {
 	x, y, null, err := ctx.operands(n, row)
 	if null {
 		return types.Null(), err
@@ -349,7 +353,7 @@ func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error
 	a, d := ctx.decimal(&x), ctx.decimal(&y)
 	up := func(digits int) int { return (digits + wordDigits - 1) / wordDigits * wordDigits }
 	fa, fd := up(int(a.Scale)), up(int(d.Scale))
-	incr := max(0, n.aux.(int)-(fa-int(a.Scale)+fd-int(d.Scale)))
+	incr := max(0, increment-(fa-int(a.Scale)+fd-int(d.Scale)))
 	scale := up(fa + fd + incr)
 	return ctx.quotient(n, a, d, max(min(scale, types.MaxDecimalScale), int(n.typ.Scale)))
 }

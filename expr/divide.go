@@ -347,3 +347,20 @@ func evalBitCount(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	return types.Int(int64(bits.OnesCount64(ctx.bitOperand(&v)))), nil
 }
+
+// Average is the AVG that spec describes, with all the digits of the quotient of its sum and count.
+func Average(b *BuildContext, spec *AggSpec, sum, count Expr) Expr {
+	n := newCall("avg", []Expr{sum, count})
+	n.coer, n.typ, n.loose = CoerNumeric, spec.typ, true
+	n.aux, n.eval = &average{b.divIncrement(), spec.String()}, evalAverage
+	return n
+}
+
+type average struct {
+	incr int
+	text string
+}
+
+func evalAverage(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ctx.divideDecimals(n, row, n.aux.(*average).incr)
+}

@@ -59,6 +59,8 @@ func (p *printer) name(n *Node) {
 
 func (p *printer) call(n *Node) {
 	switch {
+	case n.name == "avg":
+		p.WriteString(n.aux.(*average).text)
 	case n.hidden:
 		p.expr(n.args[0])
 	case infix[n.name] != "" && len(n.args) >= 2:

@@ -34,6 +34,8 @@ type binder struct {
 	values *scope
 	// alone is the condition of a query if it is no more than one comparison; nil elsewhere.
 	alone *syntax.Binary
+	// whole is what is being bound, if it is an element of the select list or of ORDER BY; nil elsewhere.
+	whole syntax.Expr
 }
 
 // at returns the binder for another clause of the same block.

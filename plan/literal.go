@@ -73,7 +73,7 @@ func intLiteral(digits string) types.Value {
 	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
 		return types.Uint(n)
 	}
-	v, _, _ := types.ParseDecimal([]byte(digits)) // digits alone always parse
+	v, _, _ := types.ParseDecimalLiteral([]byte(digits)) // digits alone always parse
 	return v
 }
 

@@ -457,7 +457,9 @@ func (blk *block) bindItem(i int) error {
 	}
 	it.busy = true
 	clause := blk.clause
-	bound, err := blk.binder(fieldListClause).bind(it.syntax.Expr)
+	bind := blk.binder(fieldListClause)
+	bind.whole = unparen(it.syntax.Expr)
+	bound, err := bind.bind(it.syntax.Expr)
 	blk.clause = clause
 	it.busy = false
 	if err != nil {
@@ -532,6 +534,9 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
 	case (inner || clause == havingClause) && found.windows:
 		return nil, errWindowAlias(name)
+	}
+	if id, column := found.bound.ColumnIndex(); column && clause == havingClause && blk.aggOf[id] != nil && blk.exactAverage(blk.aggOf[id]) {
+		return blk.average(blk.aggOf[id])
 	}
 	return found.ref(), nil
 }
@@ -650,6 +655,7 @@ func (blk *block) orderElement(bind *binder, e syntax.Expr) (expr.Expr, error) {
 			return aliased, err
 		}
 	}
+	bind.whole = unparen(e)
 	return bind.bind(e)
 }
 

@@ -29,7 +29,9 @@ func (s *Session) refreshContext() {
 		s.context.Locale = types.LookupLocale(name) // checked when it was set
 	}
 	s.context.MaxErrorCount = int(mustInt(s.get("max_error_count")))
-	s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment")))
+	if s.context.DivPrecisionIncrement = int(mustInt(s.get("div_precision_increment"))); s.context.DivPrecisionIncrement == 0 {
+		s.context.DivPrecisionIncrement = types.NoDivIncrement
+	}
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
 	s.workers = s.mayUse(s.node.Workers)
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))

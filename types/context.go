@@ -82,7 +82,7 @@ type Context struct {
 	Now func() time.Time
 	// MaxErrorCount is how many warnings are kept; 0 means DefaultMaxErrorCount. All are counted.
 	MaxErrorCount int
-	// DivPrecisionIncrement is div_precision_increment; the zero value means 4.
+	// DivPrecisionIncrement is div_precision_increment; the zero value means 4, and NoDivIncrement that it is 0.
 	DivPrecisionIncrement int
 	// Locale is lc_time_names; nil is en_US.
 	Locale *Locale

@@ -8,6 +8,9 @@ import (
 // DefaultDivIncrement is div_precision_increment's default.
 const DefaultDivIncrement = 4
 
+// NoDivIncrement is a DivPrecisionIncrement of 0.
+const NoDivIncrement = -1
+
 // pow10 has the powers of ten that fit a uint64.
 var pow10 = [20]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
 	1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
@@ -75,7 +78,7 @@ func align(a, b *Value) (x, y int64, scale uint8, ok bool) {
 	return x, y, scale, ok1 && ok2
 }
 
-// DecAdd returns a+b, or error 1690 beyond 65 digits.
+// DecAdd returns a+b, or error 1690 beyond MySQL's buffer of 81 digits.
 func DecAdd(a, b Value) (Value, error) {
 	if x, y, scale, ok := align(&a, &b); ok {
 		if s := x + y; (s > x) == (y > 0) {
@@ -85,7 +88,7 @@ func DecAdd(a, b Value) (Value, error) {
 	return wideAdd(&a, &b)
 }
 
-// DecSub returns a-b, or error 1690 beyond 65 digits.
+// DecSub returns a-b, or error 1690 beyond MySQL's buffer of 81 digits.
 func DecSub(a, b Value) (Value, error) {
 	if x, y, scale, ok := align(&a, &b); ok {
 		if s := x - y; (s < x) == (y > 0) {
@@ -97,7 +100,7 @@ func DecSub(a, b Value) (Value, error) {
 
 func ptr(v Value) *Value { return &v }
 
-// DecMul returns a*b, or error 1690 beyond 65 digits. The scale is the sum of both scales,
+// DecMul returns a*b, or error 1690 beyond MySQL's buffer of 81 digits. The scale is the sum of both scales,
 // but at most 30.
 func DecMul(a, b Value) (Value, error) {
 	scale := a.Scale + b.Scale

@@ -7,8 +7,8 @@ import "math/big"
 const maxParsedDigits = MaxDecimalPrecision + MaxDecimalScale + 1
 
 // maxLiteralScale is the most fraction digits of a literal, which may have more than a
-// column: as in MySQL, where only the size of the buffer limits them, 65 digits in all.
-const maxLiteralScale = MaxDecimalPrecision
+// column: as in MySQL, where only the size of the buffer limits them.
+const maxLiteralScale = (bufferWords - 1) * wordDigits
 
 // maxExponent is the largest exponent that is distinguished: with larger ones a number is
 // zero or out of range.
@@ -22,6 +22,7 @@ type decText struct {
 	scaleMax int                   // the most digits after the point to keep
 	lost     int                   // digits before the point for which there was no room
 	neg      bool
+	buffer   bool // what fits MySQL's buffer is kept, and no more than that
 }
 
 func (d *decText) add(c byte, fraction bool) {
@@ -51,20 +52,30 @@ func (d *decText) add(c byte, fraction bool) {
 // exponent, after leading white space. rest is what follows; ok is false if there is no
 // number. Fractions are rounded to 30 digits; numbers beyond 65 digits become the largest
 // decimal.
-func ParseDecimal(s []byte) (v Value, rest []byte, ok bool) { return parseDecimal(s, MaxDecimalScale) }
-
-// ParseDecimalLiteral is ParseDecimal for a literal in SQL text, which may have up to 65
-// fraction digits.
-func ParseDecimalLiteral(s []byte) (v Value, rest []byte, ok bool) {
-	return parseDecimal(s, maxLiteralScale)
+func ParseDecimal(s []byte) (v Value, rest []byte, ok bool) {
+	d := decText{scaleMax: MaxDecimalScale}
+	return d.parse(s)
 }
 
-func parseDecimal(s []byte, scale int) (v Value, rest []byte, ok bool) {
+// ParseDecimalLiteral is ParseDecimal for a literal in SQL text, which may have as many digits as intermediate results.
+func ParseDecimalLiteral(s []byte) (v Value, rest []byte, ok bool) {
+	d := decText{scaleMax: maxLiteralScale, buffer: true}
+	return d.parse(s)
+}
+
+// maxInteger is the most digits before the point.
+func (d *decText) maxInteger() int {
+	if d.buffer {
+		return bufferWords * wordDigits
+	}
+	return MaxDecimalPrecision
+}
+
+func (d *decText) parse(s []byte) (v Value, rest []byte, ok bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
-	d := decText{scaleMax: scale}
 	if i < len(s) && (s[i] == '+' || s[i] == '-') {
 		d.neg = s[i] == '-'
 		i++
@@ -117,18 +128,22 @@ func (d *decText) value() Value {
 	if d.n == 0 {
 		return Decimal(0, uint8(min(max(scale, 0), d.scaleMax)))
 	}
-	if d.lost > 0 || d.n-scale > MaxDecimalPrecision {
+	if d.lost > 0 || d.n-scale > d.maxInteger() {
 		return saturated(MaxDecimalPrecision, 0, d.neg)
+	}
+	scaleMax := d.scaleMax
+	if d.buffer {
+		scaleMax = min(scaleMax, (bufferWords-words(max(d.n-scale, 1)))*wordDigits)
 	}
 	digits := d.digits[:d.n]
 	up := false
-	if drop := scale - d.scaleMax; drop > 0 {
+	if drop := scale - scaleMax; drop > 0 {
 		if drop > len(digits) {
-			return Decimal(0, uint8(d.scaleMax))
+			return Decimal(0, uint8(scaleMax))
 		}
-		up = digits[len(digits)-drop] >= '5'
+		up = !d.buffer && digits[len(digits)-drop] >= '5'
 		digits = digits[:len(digits)-drop]
-		scale = d.scaleMax
+		scale = scaleMax
 	}
 	if len(digits) <= narrowDecimalDigits && scale >= 0 {
 		n := int64(0)
@@ -153,6 +168,9 @@ func (d *decText) value() Value {
 	}
 	if d.neg {
 		n.Neg(n)
+	}
+	if d.buffer {
+		return fromBig(n, scale)
 	}
 	return fitDecimal(n, scale)
 }

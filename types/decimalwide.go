@@ -59,11 +59,27 @@ func fromBig(n *big.Int, scale int) Value {
 	return Value{K: KindDecimal, Scale: uint8(scale), B: b}
 }
 
-// checked returns n·10^-scale, or error 1690 beyond 65 digits.
+// MySQL computes decimals in buffers of nine words of nine digits, in which the words of the integer part and those of the fraction are apart.
+const (
+	wordDigits  = 9
+	bufferWords = 9
+)
+
+func words(digits int) int { return (digits + wordDigits - 1) / wordDigits }
+
+// checked returns n·10^-scale without the words of its fraction for which the buffer has no room, or error 1690 if it has none for the integer part.
 func checked(n *big.Int, scale int) (Value, error) {
-	// 2^215 is less than 10^65, so shorter numbers need no comparison.
-	if n.BitLen() > 215 && n.CmpAbs(maxUnscaled(MaxDecimalPrecision)) > 0 {
+	// 2^215 is less than 10^65, and 65 digits fit however they are parted.
+	if n.BitLen() <= 215 {
+		return fromBig(n, scale), nil
+	}
+	digits := len(new(big.Int).Abs(n).Append(nil, 10))
+	whole := words(max(digits-scale, 0))
+	if whole > bufferWords {
 		return Value{}, Errorf(ErDataOutOfRange, "DECIMAL", "")
+	}
+	if room := (bufferWords - whole) * wordDigits; room < scale {
+		n, scale = new(big.Int).Quo(n, bigPow10(scale-room)), room
 	}
 	return fromBig(n, scale), nil
 }
