@@ -204,6 +204,17 @@ func (b *binder) callOn(err error, name string, args ...expr.Expr) (expr.Expr, e
 	return b.call(name, args...)
 }
 
+// pathText is the text of the path of JSON_VALUE, with or without a character set before it.
+func pathText(e syntax.Expr) string {
+	if e, ok := e.(*syntax.Introduced); ok {
+		if charset, err := types.LookupCharset(e.Charset); err == nil {
+			return types.InUTF8(e.Lit.Value, charset)
+		}
+		return e.Lit.Value
+	}
+	return e.(*syntax.Literal).Value
+}
+
 // jsonValue is JSON_VALUE, whose path the grammar wants as a literal.
 func (b *binder) jsonValue(e *syntax.JSONValue) (expr.Expr, error) {
 	doc, err := b.bind(e.Doc)
@@ -230,7 +241,7 @@ func (b *binder) jsonValue(e *syntax.JSONValue) (expr.Expr, error) {
 			}
 		}
 	}
-	return expr.JSONValue(b.env.Build, doc, e.Path.(*syntax.Literal).Value, to, syntax.String(e), on[0], on[1])
+	return expr.JSONValue(b.env.Build, doc, pathText(e.Path), to, syntax.String(e), on[0], on[1])
 }
 
 // castLengthMax is the longest CHAR and BINARY of a CAST, castFloatBits the largest precision of its FLOAT.

@@ -45,6 +45,9 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 			p.inQuery(e)
 			return
 		}
+		if len(e.List) == 1 && p.inOne(e) {
+			return
+		}
 		p.text("(")
 		p.expr(e.X)
 		p.negated(e.Not, " in ")
@@ -75,6 +78,19 @@ func (p *clausePrinter) expr(e syntax.Expr) {
 			p.special(e)
 		}
 	}
+}
+
+// inOne writes IN of one value as the comparison that it is for MySQL; false if it is of rows.
+func (p *clausePrinter) inOne(e *syntax.In) bool {
+	if _, row := unparen(e.List[0]).(*syntax.Row); row {
+		return false
+	}
+	op := syntax.OpEq
+	if e.Not {
+		op = syntax.OpNe
+	}
+	p.binary(&syntax.Binary{Op: op, L: e.X, R: e.List[0]})
+	return true
 }
 
 func (p *clausePrinter) negated(not bool, word string) {
@@ -164,6 +180,14 @@ func (p *clausePrinter) binary(e *syntax.Binary) {
 		return
 	}
 	if p.view != nil && p.viewBinary(e) {
+		return
+	}
+	if e.Op == syntax.OpSoundsLike {
+		p.text("(soundex(")
+		p.expr(e.L)
+		p.text(") = soundex(")
+		p.expr(e.R)
+		p.text("))")
 		return
 	}
 	if e.Op == syntax.OpJSONExtract || e.Op == syntax.OpJSONUnquoteExtract {
@@ -323,10 +347,6 @@ func (p *clausePrinter) test(e *syntax.IsTest) {
 }
 
 func (p *clausePrinter) call(e *syntax.FuncCall) {
-	if p.view != nil {
-		p.viewCall(e)
-		return
-	}
 	if e.Schema == "" && !e.Stored && p.synonym(e) {
 		return
 	}
@@ -336,10 +356,16 @@ func (p *clausePrinter) call(e *syntax.FuncCall) {
 	}
 	for _, arg := range e.Args {
 		switch arg.(type) {
-		case *syntax.Interval, *syntax.Star:
-			p.text(syntax.String(e))
-			return
+		case *syntax.Interval:
+			if p.view != nil {
+				continue
+			}
+		case *syntax.Star:
+		default:
+			continue
 		}
+		p.text(syntax.String(e))
+		return
 	}
 	p.text(strings.ToLower(e.Name))
 	p.list(e.Args)

@@ -31,10 +31,25 @@ func (p *clausePrinter) special(e syntax.Expr) {
 		}
 		if e.Remove != nil {
 			p.expr(e.Remove)
-			p.text(" from ")
+			p.text(" ")
+		}
+		if e.Remove != nil || e.Side != "" { // without a text to remove MySQL leaves FROM out, too, and cannot read it any more
+			p.text("from ")
 		}
 		p.expr(e.X)
 		p.text(")")
+	case *syntax.WeightString:
+		p.weightString(e)
+	case *syntax.JSONValue:
+		if e.Returning != nil || e.OnEmpty != nil || e.OnError != nil {
+			p.text(syntax.String(e))
+			return
+		}
+		p.text("json_value(")
+		p.expr(e.Doc)
+		p.text(", ")
+		p.expr(e.Path)
+		p.text(" returning char(512))")
 	case *syntax.Default:
 		p.text("default(")
 		p.expr(e.Column)
@@ -42,6 +57,26 @@ func (p *clausePrinter) special(e syntax.Expr) {
 	default:
 		p.text(syntax.String(e))
 	}
+}
+
+func (p *clausePrinter) weightString(e *syntax.WeightString) {
+	if len(e.Rest) > 0 {
+		p.text(syntax.String(e))
+		return
+	}
+	p.text("weight_string(")
+	switch e.As {
+	case "":
+		p.expr(e.X)
+	case "CHAR":
+		p.expr(e.X)
+		p.text(" as char(" + syntax.String(e.N) + ")")
+	default: // MySQL keeps it as the conversion
+		p.text("cast(")
+		p.expr(e.X)
+		p.text(" as char(" + syntax.String(e.N) + ") charset binary)")
+	}
+	p.text(")")
 }
 
 // cast writes CAST and CONVERT to a type. Types that castText does not know are printed by package syntax.
@@ -115,11 +150,7 @@ func (p *clausePrinter) caseOf(e *syntax.Case) {
 	}
 	for _, when := range e.Whens {
 		p.text("when ")
-		if e.Operand == nil {
-			p.condition(when.Cond)
-		} else {
-			p.expr(when.Cond)
-		}
+		p.expr(when.Cond)
 		p.text(" then ")
 		p.expr(when.Then)
 		p.text(" ")
@@ -169,6 +200,60 @@ var synonyms = map[string]string{
 	"power": "pow", "ceil": "ceiling", "sha1": "sha", "character_length": "char_length", "octet_length": "length",
 }
 
+// completed maps functions of one argument to the functions that they are with more of them, and completions to what follows then.
+var (
+	completed   = map[string]string{"oct": "conv", "bin": "conv", "round": "round", "weekofyear": "week", "yearweek": "yearweek"}
+	completions = map[string]string{"oct": ",10,8)", "bin": ",10,2)", "round": ",0)", "weekofyear": ",3)", "yearweek": ",0)"}
+)
+
+// viewSynonym writes the calls that MySQL keeps as other calls or operators. Only a view's text is only shown: a condition uses an index over an
+// expression if both are the same call, so that these stay what they are.
+func (p *clausePrinter) viewSynonym(name string, args []syntax.Expr) bool {
+	switch {
+	case completed[name] != "" && len(args) == 1:
+		p.text(completed[name] + "(")
+		p.expr(args[0])
+		p.text(completions[name])
+	case name == "atan2" && len(args) == 2:
+		p.text("atan")
+		p.list(args)
+	case name == "date" && len(args) == 1:
+		p.text("cast(")
+		p.expr(args[0])
+		p.text(" as date)")
+	case name == "datediff" && len(args) == 2:
+		p.text("(to_days(")
+		p.expr(args[0])
+		p.text(") - to_days(")
+		p.expr(args[1])
+		p.text("))")
+	default:
+		return false
+	}
+	return true
+}
+
+// unitCall writes the functions whose first argument is a word.
+func (p *clausePrinter) unitCall(name string, e *syntax.FuncCall) bool {
+	switch {
+	case name == "timestampadd" && len(e.Args) == 2 && p.view != nil:
+		p.moved(e.Args[1], "+", &syntax.Interval{Value: e.Args[0], Unit: e.Unit})
+	case (name == "timestampadd" || name == "timestampdiff") && len(e.Args) == 2:
+		p.text(name + "(" + strings.ToUpper(e.Unit) + ",")
+		p.expr(e.Args[0])
+		p.text(",")
+		p.expr(e.Args[1])
+		p.text(")")
+	case name == "get_format" && len(e.Args) == 1:
+		p.text("get_format(" + strings.ToUpper(e.Unit) + ", ")
+		p.expr(e.Args[0])
+		p.text(")")
+	default:
+		return false
+	}
+	return true
+}
+
 // synonym writes the calls that MySQL keeps as something else, and reports whether e is one.
 func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
 	name := strings.ToLower(e.Name)
@@ -183,6 +268,8 @@ func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
 		p.text("locate")
 		p.list(e.Args)
 		return true
+	case syntax.CallUnit:
+		return p.unitCall(name, e)
 	default:
 		return false
 	}
@@ -204,6 +291,7 @@ func (p *clausePrinter) synonym(e *syntax.FuncCall) bool {
 	case synonyms[name] != "":
 		p.text(synonyms[name])
 		p.list(e.Args)
+	case p.view != nil && p.viewSynonym(name, e.Args):
 	case e.Syntax != syntax.CallPlain:
 		p.text(name)
 		p.list(e.Args)

@@ -47,7 +47,7 @@ var keptErrors = [...]struct{ function, named, variable, row uint16 }{
 
 // neverKept are the functions that no definition may use: they depend on the session or the server, or have side effects on them.
 var neverKept = strings.Fields(`benchmark found_rows get_lock icu_version is_free_lock is_used_lock last_insert_id load_file master_pos_wait
-	mysql_query_attribute_string release_all_locks release_lock row_count sleep source_pos_wait version`)
+	mysql_query_attribute_string release_all_locks release_lock row_count sleep source_pos_wait updatexml version`)
 
 // onlyDefault are the functions that only a DEFAULT may use, as it is evaluated once: they yield something else at another time or for
 // another user.
@@ -131,6 +131,8 @@ func (k keptExpr) allowedCall(e *syntax.FuncCall) error {
 		return k.disallowed("`" + e.Schema + "`.`" + e.Name + "`")
 	case name == "name_const":
 		return k.disallowed("")
+	case name == "json_merge": // not so json_merge_preserve, which it is
+		return k.disallowed("json_merge_preserve")
 	case slices.Contains(neverKept, name) && strings.HasSuffix(name, "version"):
 		return k.disallowed(name + "()")
 	case slices.Contains(neverKept, name), k.kind != keptDefault && slices.Contains(onlyDefault, name),

@@ -385,7 +385,7 @@ func (blk *block) itemText(it *syntax.SelectItem) string {
 		}
 	}
 	if int(it.End) <= len(blk.b.env.Text) && it.Start < it.End {
-		return strings.TrimSpace(blk.b.env.Text[it.Start:it.End])
+		return strings.TrimSpace(syntax.WithoutVersions(blk.b.env.Text[it.Start:it.End], blk.b.env.Build.Ctx.SQLMode&types.ModeNoBackslashEscapes != 0))
 	}
 	return "?column?"
 }

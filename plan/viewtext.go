@@ -514,63 +514,14 @@ func (p *clausePrinter) joinColumn(c column) {
 	p.viewColumn(ref)
 }
 
-// viewCall writes a function of a view.
-func (p *clausePrinter) viewCall(e *syntax.FuncCall) {
-	name := strings.ToLower(e.Name)
-	if other := synonyms[name]; other != "" {
-		name = other
-	}
-	switch {
-	case e.Syntax == syntax.CallExtract:
-		p.text("extract(" + strings.ToLower(e.Unit) + " from ")
-		p.expr(e.Args[0])
-		p.text(")")
-		return
-	case (name == "date_add" || name == "adddate" || name == "date_sub" || name == "subdate") && len(e.Args) == 2:
-		sign := " + "
-		if strings.Contains(name, "sub") {
-			sign = " - "
-		}
-		p.text("(")
-		p.expr(e.Args[0])
-		p.text(sign)
-		if _, ok := e.Args[1].(*syntax.Interval); !ok {
-			p.text("interval ")
-			p.expr(e.Args[1])
-			p.text(" day")
-		} else {
-			p.expr(e.Args[1])
-		}
-		p.text(")")
-		return
-	case e.Syntax == syntax.CallUnit || e.Syntax == syntax.CallUsing || e.Syntax == syntax.CallIn || e.Schema != "" || e.Stored:
-		p.text(syntax.String(e))
-		return
-	}
-	p.text(name)
-	p.list(e.Args)
-}
-
 // viewBinary writes the operators that CHECK constraints leave to syntax; false for the others.
 func (p *clausePrinter) viewBinary(e *syntax.Binary) bool {
-	call := func(name string, args ...syntax.Expr) {
-		p.text(name)
-		p.list(args)
-	}
 	switch e.Op {
 	case syntax.OpXor:
 		p.text("(")
 		p.condition(e.L)
 		p.text(" xor ")
 		p.condition(e.R)
-		p.text(")")
-	case syntax.OpConcat:
-		call("concat", e.L, e.R)
-	case syntax.OpSoundsLike:
-		p.text("(")
-		call("soundex", e.L)
-		p.text(" = ")
-		call("soundex", e.R)
 		p.text(")")
 	case syntax.OpJSONExtract, syntax.OpJSONUnquoteExtract:
 		p.arrow(e)

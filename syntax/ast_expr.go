@@ -92,7 +92,7 @@ type SystemVariable struct {
 // UnaryOp is a prefix operator.
 type UnaryOp uint8
 
-// The prefix operators. OpNot is NOT, OpBang is !, which binds tighter.
+// The prefix operators. OpNot is NOT, OpBang is !, which binds tighter, and NOT under HIGH_NOT_PRECEDENCE.
 const (
 	OpNeg UnaryOp = iota
 	OpPlus
@@ -112,7 +112,7 @@ type Unary struct {
 // BinaryOp is an infix operator.
 type BinaryOp uint8
 
-// The infix operators. OpConcat is || under PIPES_AS_CONCAT.
+// The infix operators. OpConcat is || under PIPES_AS_CONCAT; it is printed as the function, whose meaning no mode changes.
 const (
 	OpAnd BinaryOp = iota
 	OpOr

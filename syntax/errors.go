@@ -8,15 +8,21 @@ import (
 
 // MySQL's error numbers that parsing can raise.
 const (
-	CodeParse           = 1064 // ER_PARSE_ERROR
-	CodeEmptyQuery      = 1065 // ER_EMPTY_QUERY
-	CodeTooLongIdent    = 1059 // ER_TOO_LONG_IDENT
-	CodeTooManyParams   = 1390 // ER_PS_MANY_PARAM
-	CodeTooDeep         = 1064 // MySQL reports "memory exhausted" as a parse error.
-	CodeUnknownCharset  = 1115 // ER_UNKNOWN_CHARACTER_SET
-	CodeWrongUsage      = 1221 // ER_WRONG_USAGE
-	nearTextMax         = 80   // Characters of the statement shown by 1064.
-	tooLongIdentTextMax = 100  // Characters of the name shown by 1059.
+	CodeParse            = 1064 // ER_PARSE_ERROR
+	CodeEmptyQuery       = 1065 // ER_EMPTY_QUERY
+	CodeTooLongIdent     = 1059 // ER_TOO_LONG_IDENT
+	CodeTooManyParams    = 1390 // ER_PS_MANY_PARAM
+	CodeTooDeep          = 1064 // MySQL reports "memory exhausted" as a parse error.
+	CodeUnknownCharset   = 1115 // ER_UNKNOWN_CHARACTER_SET
+	CodeWrongUsage       = 1221 // ER_WRONG_USAGE
+	codeNoDatabaseName   = 1102 // ER_WRONG_DB_NAME
+	codeNoTableName      = 1103 // ER_WRONG_TABLE_NAME
+	codeNoColumnName     = 1166 // ER_WRONG_COLUMN_NAME
+	codeNoIndexName      = 1280 // ER_WRONG_NAME_FOR_INDEX
+	codeUnknownAlgorithm = 1800 // ER_UNKNOWN_ALTER_ALGORITHM
+	codeUnknownLock      = 1801 // ER_UNKNOWN_ALTER_LOCK
+	nearTextMax          = 80   // Characters of the statement shown by 1064.
+	tooLongIdentTextMax  = 100  // Characters of the name shown by 1059.
 )
 
 // Error is an error of parsing. Code is MySQL's error number.

@@ -23,6 +23,7 @@ type lexer struct {
 	ansiQuotes    bool
 	noBackslash   bool
 	serverVersion int
+	notices       *[]Notice // of the parser's options
 }
 
 // init prepares the lexer for a text.
@@ -33,7 +34,7 @@ func (l *lexer) init(text string, opt *Options) {
 	}
 	*l = lexer{
 		text: text, identEnd: -1, serverVersion: version,
-		ansiQuotes: opt.ANSIQuotes, noBackslash: opt.NoBackslashEscapes,
+		ansiQuotes: opt.ANSIQuotes, noBackslash: opt.NoBackslashEscapes, notices: opt.Notices,
 	}
 }
 

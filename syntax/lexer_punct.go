@@ -184,21 +184,7 @@ func (l *lexer) skipLine() {
 func (l *lexer) skipComment() (token, bool) {
 	start := l.pos
 	if l.peekByte(2) == '!' {
-		digits := 0
-		version := 0
-		for digits < 6 && charClass[l.peekByte(3+digits)]&classDigit != 0 {
-			version = version*10 + int(l.peekByte(3+digits)-'0')
-			digits++
-		}
-		if digits < 5 {
-			digits, version = 0, 0
-		}
-		if version <= l.serverVersion && !l.inVersion {
-			l.pos += 3 + digits
-			l.inVersion = true
-			return token{}, true
-		}
-		return l.skipNested(start)
+		return l.skipVersion()
 	}
 	n := strings.Index(l.text[start+2:], "*/")
 	if n < 0 {

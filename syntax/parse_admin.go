@@ -4,6 +4,7 @@ package syntax
 func (p *parser) createDatabase(pos Pos) Statement {
 	s := &CreateDatabase{Pos: pos, Schema: p.next().kw == kwSchema}
 	s.IfNotExists = p.ifNotExists()
+	p.refuseEmpty(codeNoDatabaseName, "database")
 	s.Name = p.ident()
 	s.Options = p.databaseOptions()
 	return s

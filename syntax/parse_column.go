@@ -2,6 +2,7 @@ package syntax
 
 // columnDef parses a column with its attributes.
 func (p *parser) columnDef() *ColumnDef {
+	p.refuseEmpty(codeNoColumnName, "column")
 	c := &ColumnDef{Pos: p.pos(), Name: p.ident()}
 	p.columnBody(c)
 	return c

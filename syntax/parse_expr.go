@@ -341,14 +341,15 @@ func (p *parser) unary() Expr {
 	if !ok {
 		return p.postfix(p.primary())
 	}
-	pos := Pos(p.next().pos)
+	token := p.next()
+	pos := Pos(token.pos)
 	p.enter()
 	x := p.unary()
 	p.leave()
-	switch op {
-	case OpBang:
+	switch {
+	case token.kind == tBang:
 		p.instead("!", "NOT")
-	case OpBinary:
+	case op == OpBinary:
 		p.instead("BINARY expr", "CAST")
 	}
 	return &Unary{Pos: pos, Op: op, X: x}
@@ -370,7 +371,7 @@ func (p *parser) unaryOp() (UnaryOp, bool) {
 			return OpBinary, true
 		}
 		if p.tok.kw == kwNot && p.opt.HighNotPrecedence {
-			return OpNot, true
+			return OpBang, true
 		}
 	}
 	return 0, false

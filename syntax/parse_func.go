@@ -306,7 +306,11 @@ func (p *parser) jsonValue() Expr {
 	p.enter()
 	v.Doc = p.expr()
 	p.expect(tComma)
-	v.Path = p.stringLiteral()
+	if p.tok.kind == tWord && p.peek(1).kind == tString && introducerOf(p.text(p.tok)) != "" {
+		v.Path = p.wordPrimary() // as MySQL writes it in the text of a table
+	} else {
+		v.Path = p.stringLiteral()
+	}
 	if p.acceptWord("RETURNING") {
 		v.Returning = new(DataType)
 		p.castType(v.Returning)

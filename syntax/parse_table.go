@@ -1,5 +1,7 @@
 package syntax
 
+import "slices"
+
 // createTable parses CREATE [TEMPORARY] TABLE; the current token is TABLE.
 func (p *parser) createTable(pos Pos, temporary bool) Statement {
 	p.next()
@@ -118,6 +120,7 @@ func (p *parser) constraint() (*KeyDef, *CheckDef) {
 func (p *parser) keyRest(k *KeyDef) {
 	// A key may lack a name; USING and TYPE may then come first.
 	if p.isIdent() && !(p.isWord("TYPE") && p.typeOfIndex()) {
+		p.refuseEmpty(codeNoIndexName, "index")
 		k.NamePos, k.Name = p.pos(), p.name()
 	}
 	p.keyType(k)
@@ -252,7 +255,14 @@ func (p *parser) onlineOption() AlterSpec {
 		s.Word = "DEFAULT"
 		p.next()
 	} else {
-		s.Word = toUpperASCII(p.name())
+		pos, word := p.tok.pos, p.name()
+		s.Word = toUpperASCII(word)
+		switch {
+		case s.Kind == AlterAlgorithm && !slices.Contains([]string{"INSTANT", "INPLACE", "COPY"}, s.Word):
+			p.failWith(codeUnknownAlgorithm, pos, "Unknown ALGORITHM '"+word+"'")
+		case s.Kind == AlterLock && !slices.Contains([]string{"NONE", "SHARED", "EXCLUSIVE"}, s.Word):
+			p.failWith(codeUnknownLock, pos, "Unknown LOCK type '"+word+"'")
+		}
 	}
 	return s
 }

@@ -289,6 +289,7 @@ func (p *parser) indexName() Ident {
 	if p.acceptKw(kwPrimary) {
 		return Ident{Name: "PRIMARY", Pos: pos}
 	}
+	p.refuseEmpty(codeNoIndexName, "index")
 	return p.ident()
 }
 

@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // typeShape says which parts may follow the name of a type.
 type typeShape uint8
 
@@ -97,6 +99,7 @@ func (p *parser) typeRest(d *DataType, word string, rule typeRule) {
 			rule = typeRule{TypeMediumBlob, shapePlain}
 		}
 	}
+	double := rule.kind == TypeDouble
 	if word == "REAL" && p.opt.RealAsFloat {
 		rule, word = typeRules["FLOAT"], "FLOAT"
 	}
@@ -105,7 +108,7 @@ func (p *parser) typeRest(d *DataType, word string, rule typeRule) {
 	case shapeInt, shapeLength:
 		p.typeLength(d)
 	case shapeReal:
-		p.typePrecision(d)
+		p.typePrecision(d, double)
 	case shapeText:
 		p.typeLength(d)
 		p.typeCharset(d)
@@ -149,28 +152,49 @@ func (p *parser) elements() []*Literal {
 // typeLength parses an optional (n).
 func (p *parser) typeLength(d *DataType) {
 	if p.accept(tLParen) {
-		d.Length = p.smallNumber()
-		p.expect(tRParen)
-	}
-}
-
-// typePrecision parses an optional (n[,m]).
-func (p *parser) typePrecision(d *DataType) {
-	if p.accept(tLParen) {
-		d.Length = p.smallNumber()
-		if p.accept(tComma) {
-			d.Scale = p.smallNumber()
+		switch d.Kind {
+		case TypeTime, TypeDatetime, TypeTimestamp:
+			d.Length = p.smallNumber()
+		default:
+			d.Length, _ = p.lengthNumber()
 		}
 		p.expect(tRParen)
 	}
 }
 
+// typePrecision parses an optional (n[,m]); DOUBLE needs both numbers.
+func (p *parser) typePrecision(d *DataType, double bool) {
+	if !p.accept(tLParen) {
+		return
+	}
+	var whole bool
+	if double && !p.is(tInt) {
+		p.fail()
+	}
+	if d.Length, whole = p.lengthNumber(); whole && (double || p.is(tComma)) {
+		p.expect(tComma)
+		d.Scale = p.smallNumber()
+	}
+	p.expect(tRParen)
+}
+
+// lengthNumber parses the length of a type, of which MySQL's grammar lets the digits after a decimal point pass.
+func (p *parser) lengthNumber() (n int64, whole bool) {
+	if !p.is(tDecimal) {
+		return p.smallNumber(), true
+	}
+	digits, _, _ := strings.Cut(p.text(p.next()), ".")
+	return boundedNumber(digits), false
+}
+
 // smallNumber parses an integer. Larger ones than 63 bits become the largest, which
 // is refused with the error of the type.
-func (p *parser) smallNumber() int64 {
+func (p *parser) smallNumber() int64 { return boundedNumber(p.text(p.expect(tInt))) }
+
+func boundedNumber(digits string) int64 {
 	const largest = 1<<63 - 1
 	var n int64
-	for _, c := range []byte(p.text(p.expect(tInt))) {
+	for _, c := range []byte(digits) {
 		digit := int64(c - '0')
 		if n > (largest-digit)/10 {
 			return largest

@@ -122,6 +122,7 @@ func (p *parser) release(err *error) {
 		}
 	}
 	p.sql, p.lex.text, p.opt.Budget, p.opt.Notices = "", "", nil, nil
+	p.lex.notices = nil
 	p.slab.forget()
 	parserPool.Put(p)
 }
@@ -410,12 +411,21 @@ func (p *parser) parenIdents() []Ident {
 
 // objectName consumes `[schema.]name`.
 func (p *parser) objectName() ObjectName {
+	p.refuseEmpty(codeNoTableName, "table")
 	o := ObjectName{Pos: p.pos(), Name: p.name()}
 	if p.is(tDot) {
 		p.next()
+		p.refuseEmpty(codeNoTableName, "table")
 		o.Schema, o.Name = o.Name, p.name()
 	}
 	return o
+}
+
+// refuseEmpty raises error code if the current token is an empty quoted name of a kind of things.
+func (p *parser) refuseEmpty(code int, kind string) {
+	if p.tok.kind == tQuoted && p.tok.end == p.tok.pos+2 {
+		p.failWith(code, p.tok.pos, "Incorrect "+kind+" name ''")
+	}
 }
 
 // objectNames consumes a list of object names.

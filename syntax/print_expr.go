@@ -242,6 +242,10 @@ func (p *printer) varName(prefix, name string) {
 
 // binary appends an infix operator. MEMBER OF takes parentheses of its own.
 func (p *printer) binary(x *Binary) {
+	if x.Op == OpConcat { // || depends on sql_mode
+		p.expr(&FuncCall{Name: "concat", Args: []Expr{x.L, x.R}})
+		return
+	}
 	p.expr(x.L)
 	p.k(binaryText[x.Op])
 	if x.Op == OpMemberOf {
