@@ -189,21 +189,31 @@ func (t *Table) SetData(physID uint64) {
 // Dictionaries returns the compression dictionaries of t's rows.
 func (t *Table) Dictionaries() *Dictionaries { return t.dictionaries }
 
+// rank is MySQL's order of indexes: unique ones whose columns are NOT NULL before others, then those without prefixes, then those without virtual
+// columns.
 func (t *Table) rank(ix *Index) int {
 	switch {
 	case ix.Primary:
 		return 0
 	case ix.State != StatePublic:
-		return 4
+		return 10
 	case !ix.Unique:
-		return 3
+		return 9
 	}
+	null, prefix, virtual := 0, 0, 0
 	for _, ic := range ix.Columns {
-		if !t.Columns[ic.Col].NotNull {
-			return 2
+		c := t.Columns[ic.Col]
+		if !c.NotNull {
+			null = 4
+		}
+		if ic.PrefixLen > 0 {
+			prefix = 2
+		}
+		if c.Virtual() {
+			virtual = 1
 		}
 	}
-	return 1
+	return 1 + null + prefix + virtual
 }
 
 // IsSystemSchema reports whether db is one of the schemas that the server

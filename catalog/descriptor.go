@@ -401,7 +401,9 @@ func (t *Table) standInKey() *Index {
 		return nil
 	}
 	for _, ix := range t.Indexes {
-		if ix.Unique && ix.State == StatePublic && !slices.ContainsFunc(ix.Columns, func(c IndexColumn) bool { return c.PrefixLen > 0 || !t.Columns[c.Col].NotNull }) {
+		if ix.Unique && ix.State == StatePublic && !slices.ContainsFunc(ix.Columns, func(c IndexColumn) bool {
+			return c.PrefixLen > 0 || !t.Columns[c.Col].NotNull || t.Columns[c.Col].Virtual()
+		}) {
 			return ix
 		}
 	}

@@ -21,8 +21,8 @@ func buildTable(c *Call, spec *TableSpec, dbColl types.CollationID) (*catalog.Ta
 	if len(spec.Columns) > columnsMax {
 		return nil, types.Errorf(types.ErTooManyFields)
 	}
-	if utf8.RuneCountInString(spec.Comment) > tableCommentCharsMax {
-		return nil, types.Errorf(types.ErTooLongTableComment, spec.Table, tableCommentCharsMax)
+	if utf8.RuneCountInString(spec.Comment) > TableCommentMax {
+		return nil, types.Errorf(types.ErTooLongTableComment, spec.Table, TableCommentMax)
 	}
 	t := catalog.NewTable(0, 0, spec.Schema, spec.Table)
 	t.Coll, t.Comment, t.Options = spec.Coll, spec.Comment, spec.Options
@@ -135,7 +135,7 @@ func markPrimaryColumns(t *catalog.Table, spec *TableSpec) error {
 				if !strings.EqualFold(c.Name, part.Column) {
 					continue
 				}
-				if spec.Columns[i].Null || c.Default != nil && spec.Columns[i].Default != nil && c.Default.Kind == catalog.DefaultNull {
+				if spec.Columns[i].Null || !spec.Columns[i].Made && c.Default != nil && spec.Columns[i].Default != nil && c.Default.Kind == catalog.DefaultNull {
 					return types.Errorf(types.ErPrimaryCantHaveNull)
 				}
 				if c.Virtual() {
@@ -234,8 +234,8 @@ func newIndex(c *Call, t *catalog.Table, spec *IndexSpec, taken map[string]bool)
 			return nil, err
 		}
 	}
-	if utf8.RuneCountInString(spec.Comment) > indexCommentMax {
-		return nil, types.Errorf(types.ErTooLongIndexComment, spec.Name, indexCommentMax)
+	if utf8.RuneCountInString(spec.Comment) > IndexCommentMax {
+		return nil, types.Errorf(types.ErTooLongIndexComment, spec.Name, IndexCommentMax)
 	}
 	if len(spec.Columns) > indexPartsMax {
 		return nil, types.Errorf(types.ErTooManyKeyParts, indexPartsMax)

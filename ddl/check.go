@@ -20,6 +20,21 @@ func addCheck(t *catalog.Table, c catalog.Check) error {
 	return nil
 }
 
+// constraintNamesFit refuses automatic names of constraints that a table's new name makes too long.
+func constraintNamesFit(t *catalog.Table) error {
+	for i := range t.Checks {
+		if tooLong(t.Checks[i].Name) {
+			return types.Errorf(types.ErTooLongIdent, t.Checks[i].Name)
+		}
+	}
+	for i := range t.ForeignKeys {
+		if tooLong(t.ForeignKeys[i].Name) {
+			return types.Errorf(types.ErTooLongIdent, t.ForeignKeys[i].Name)
+		}
+	}
+	return nil
+}
+
 // checkOf returns the position of the check called name.
 func checkOf(t *catalog.Table, name string) (int, error) {
 	if at := t.Check(name); at >= 0 {

@@ -453,6 +453,9 @@ func renamed(snap *catalog.Snapshot, pairs []RenamePair) (changes []change, err 
 		}
 		next := t.Clone()
 		next.Rename(r.To.Schema, r.To.Table)
+		if err := constraintNamesFit(next); err != nil {
+			return nil, err
+		}
 		next.Finish()
 		if err := checkNamesFree(snap, next, changes...); err != nil {
 			return nil, err

@@ -284,6 +284,7 @@ func neededIndexes(specs []IndexSpec) []IndexSpec {
 func settleGenerated(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 	renamed := map[string]string{}
 	dropped := map[string]bool{}
+	kept := map[string]bool{} // whoever renames an index wants it
 	adds := false
 	for _, a := range actions {
 		switch a := a.(type) {
@@ -293,6 +294,8 @@ func settleGenerated(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 			renamed[strings.ToLower(a.From)] = strings.ToLower(a.Column.Name)
 		case DropIndex:
 			dropped[strings.ToLower(a.Name)] = true
+		case RenameIndex:
+			kept[strings.ToLower(a.From)] = true
 		case AddIndex:
 			adds = true
 		}
@@ -306,7 +309,7 @@ func settleGenerated(t *catalog.Table, actions []AlterSpec) []AlterSpec {
 		if ix.State != catalog.StatePublic || dropped[strings.ToLower(ix.Name)] {
 			continue
 		}
-		s := keyShape{generated: ix.Generated}
+		s := keyShape{generated: ix.Generated && !kept[strings.ToLower(ix.Name)]}
 		for i, part := range ix.Columns {
 			name := strings.ToLower(t.ColumnOf(&part).Name)
 			if to, ok := renamed[name]; ok {

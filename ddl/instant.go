@@ -20,7 +20,7 @@ func checkPrimaryVisible(t *catalog.Table) error {
 	for _, ix := range t.Indexes {
 		serves := ix.Unique
 		for i := range ix.Columns {
-			serves = serves && ix.Columns[i].PrefixLen == 0 && t.ColumnOf(&ix.Columns[i]).NotNull
+			serves = serves && ix.Columns[i].PrefixLen == 0 && t.ColumnOf(&ix.Columns[i]).NotNull && !t.ColumnOf(&ix.Columns[i]).Virtual()
 		}
 		if serves {
 			if !ix.Visible {
@@ -125,7 +125,7 @@ func renameIndexes(t *catalog.Table, actions []AlterSpec) error {
 	having := map[string]int{}
 	for _, ix := range t.Indexes {
 		if name, renamed := to[ix]; renamed {
-			ix.Name = name
+			ix.Name, ix.Generated = name, false
 		}
 		having[strings.ToLower(ix.Name)]++
 	}
@@ -196,6 +196,7 @@ func applyOne(t *catalog.Table, a AlterSpec) error {
 		t.ForeignKeys = slices.Delete(t.ForeignKeys, at, at+1)
 	case RenameTo:
 		t.Rename(a.To.Schema, a.To.Table)
+		return constraintNamesFit(t)
 	case EnforceCheck:
 		at, err := checkOf(t, a.Name)
 		if err != nil {
@@ -268,8 +269,8 @@ func applyAddColumn(t *catalog.Table, spec *ColumnSpec) error {
 }
 
 func setComment(t *catalog.Table, comment string) error {
-	if utf8.RuneCountInString(comment) > tableCommentCharsMax {
-		return types.Errorf(types.ErTooLongTableComment, t.Name, tableCommentCharsMax)
+	if utf8.RuneCountInString(comment) > TableCommentMax {
+		return types.Errorf(types.ErTooLongTableComment, t.Name, TableCommentMax)
 	}
 	t.Comment = comment
 	return nil

@@ -22,6 +22,8 @@ type ColumnSpec struct {
 	AutoInc bool
 	// Default is nil when no DEFAULT clause was written.
 	Default *catalog.Default
+	// Made says that the column comes from a query: that it may be NULL there is no clause that a primary key contradicts.
+	Made bool
 	// NoDefault marks a nullable column without any default, not even NULL, as after ALTER COLUMN … DROP DEFAULT.
 	NoDefault         bool
 	OnUpdateNow       bool

@@ -152,6 +152,9 @@ func (e *Executor) AlterTemporary(c *Call, t *catalog.Table, actions []AlterSpec
 	}
 	if to != nil {
 		next.Rename(to.To.Schema, to.To.Table)
+		if err := constraintNamesFit(next); err != nil {
+			return nil, err
+		}
 		next.Finish()
 	}
 	next.ShowTemporary()

@@ -12,17 +12,21 @@ import (
 
 // MySQL's limits.
 const (
-	nameCharsMax         = 64
-	columnsMax           = 1017 // InnoDB's
-	indexesMax           = 64
-	leavingMax           = 64 // ours: indexes being removed, from which writers still delete entries
-	indexPartsMax        = 16
-	indexBytesMax        = 3072
-	rowBytesMax          = 65535
-	tableCommentCharsMax = 2048
-	columnCommentMax     = 1024
-	indexCommentMax      = 1024
-	bitLengthMax         = 64
+	nameCharsMax  = 64
+	columnsMax    = 1017 // InnoDB's
+	indexesMax    = 64
+	leavingMax    = 64 // ours: indexes being removed, from which writers still delete entries
+	indexPartsMax = 16
+	indexBytesMax = 3072
+	rowBytesMax   = 65535
+	bitLengthMax  = 64
+)
+
+// How many characters a comment has at most.
+const (
+	TableCommentMax  = 2048
+	ColumnCommentMax = 1024
+	IndexCommentMax  = 1024
 )
 
 // badName reports whether MySQL refuses a name for every kind of object: if it is
@@ -132,8 +136,8 @@ func checkColumn(c *ColumnSpec) error {
 	if err := checkColumnName(c.Name); err != nil {
 		return err
 	}
-	if utf8.RuneCountInString(c.Comment) > columnCommentMax {
-		return types.Errorf(types.ErTooLongFieldComment, c.Name, columnCommentMax)
+	if utf8.RuneCountInString(c.Comment) > ColumnCommentMax {
+		return types.Errorf(types.ErTooLongFieldComment, c.Name, ColumnCommentMax)
 	}
 	if err := checkType(c); err != nil {
 		return err

@@ -102,6 +102,32 @@ func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 	return sqlapi.Result{AffectedRows: c.Rows, Info: info}
 }
 
+// oneCharset refuses CHARACTER SET and CONVERT TO CHARACTER SET of different character sets in one statement.
+func oneCharset(specs []syntax.AlterSpec) error {
+	var clauses charsetClauses
+	for i := range specs {
+		names := []string{specs[i].Charset}
+		if specs[i].Kind != syntax.AlterConvert {
+			names = nil
+			for _, o := range specs[i].Options {
+				switch strings.ToUpper(o.Kind) {
+				case "CHARSET", "CHARACTER SET", "CHAR SET":
+					names = append(names, optionText(o.Word, o.Value))
+				}
+			}
+		}
+		for _, name := range names {
+			if strings.EqualFold(name, "DEFAULT") {
+				continue
+			}
+			if err := clauses.charset(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.AlterSpec, error) {
 	last := t.LastCheck()
 	var options []syntax.TableOption // all together, as those of CREATE TABLE
@@ -109,6 +135,9 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 		if spec := &stmt.Specs[i]; spec.Kind == syntax.AlterOptions {
 			options = append(options, spec.Options...)
 		}
+	}
+	if err := oneCharset(stmt.Specs); err != nil {
+		return nil, err
 	}
 	set, t, err := s.alterOptions(t, options)
 	if err != nil {
@@ -122,6 +151,9 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 		some, err := s.alterSpec(t, &stmt.Specs[i], &last)
 		if err != nil {
 			return nil, err
+		}
+		if stmt.Specs[i].Kind == syntax.AlterDropColumn {
+			some = slices.DeleteFunc(some, func(a ddl.AlterSpec) bool { return dropsCheck(stmt.Specs, a) })
 		}
 		actions = append(actions, some...)
 	}
@@ -198,10 +230,7 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 	case syntax.AlterDropCheck:
 		return dropConstraint(t, spec)
 	case syntax.AlterEnforced:
-		if spec.Word != "CHECK" && t.Check(spec.Name.Name) < 0 {
-			return nil, noConstraint(spec.Name.Name)
-		}
-		return []ddl.AlterSpec{ddl.EnforceCheck{Name: spec.Name.Name, Enforced: !spec.Not}}, nil
+		return enforceConstraint(t, spec)
 	case syntax.AlterDropForeign:
 		return []ddl.AlterSpec{ddl.DropForeignKey{Name: spec.Name.Name}}, nil
 	case syntax.AlterAddKey:
@@ -418,7 +447,7 @@ func (s *Session) setDefaultSpec(t *catalog.Table, spec *syntax.AlterSpec) ([]dd
 // alterOptions reads table options; ddl refuses those that would need a rewrite of the table. with is the table with their collation, which columns
 // of the same statement take.
 func (s *Session) alterOptions(t *catalog.Table, options []syntax.TableOption) (_ []ddl.AlterSpec, with *catalog.Table, err error) {
-	read := &ddl.TableSpec{Coll: t.Coll, Options: t.Options}
+	read := &ddl.TableSpec{Name: ddl.Name{Schema: t.Schema, Table: t.Name}, Coll: t.Coll, Options: t.Options}
 	if err := s.tableOptions(read, options); err != nil {
 		return nil, nil, err
 	}

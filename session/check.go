@@ -22,6 +22,9 @@ const erNoConstraint = 3940
 // erManyConstraints is ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME.
 const erManyConstraints = 3939
 
+// erNotEnforceable is ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED.
+const erNotEnforceable = 3941
+
 // checkPageRows is how many rows ALTER TABLE checks per read.
 const checkPageRows = 1024
 
@@ -56,13 +59,8 @@ func (s *Session) columnChecks(of ddl.Name, def *syntax.ColumnDef, last *uint64)
 	return &rest, checks, nil
 }
 
-// dropConstraint is DROP CHECK and DROP CONSTRAINT, which also drops keys.
-func dropConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
-	name := spec.Name.Name
-	if spec.Word == "CHECK" {
-		return []ddl.AlterSpec{ddl.DropCheck{Name: name}}, nil
-	}
-	var found []ddl.AlterSpec
+// constraints returns the actions that drop the constraints called name, which may be of each kind: the word CONSTRAINT tells no kind.
+func constraints(t *catalog.Table, name string) (found []ddl.AlterSpec) {
 	if t.Check(name) >= 0 {
 		found = append(found, ddl.DropCheck{Name: name})
 	}
@@ -72,17 +70,56 @@ func dropConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, 
 	if t.ForeignKey(name) >= 0 {
 		found = append(found, ddl.DropForeignKey{Name: name})
 	}
-	switch len(found) {
+	return found
+}
+
+// dropConstraint is DROP CHECK and DROP CONSTRAINT, which also drops keys.
+func dropConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	name := spec.Name.Name
+	if spec.Word == "CHECK" {
+		return []ddl.AlterSpec{ddl.DropCheck{Name: name}}, nil
+	}
+	switch found := constraints(t, name); len(found) {
 	case 0:
 		return nil, noConstraint(name)
 	case 1:
 		return found, nil
 	}
-	return nil, types.NewError(erManyConstraints, "Table has multiple constraints with the name '"+name+"'. Please use constraint specific 'DROP' clause.")
+	return nil, manyConstraints(name, "DROP")
+}
+
+// enforceConstraint is ALTER CHECK and ALTER CONSTRAINT, which is for checks only.
+func enforceConstraint(t *catalog.Table, spec *syntax.AlterSpec) ([]ddl.AlterSpec, error) {
+	name := spec.Name.Name
+	if spec.Word != "CHECK" {
+		found := constraints(t, name)
+		switch {
+		case len(found) == 0:
+			return nil, noConstraint(name)
+		case len(found) > 1:
+			return nil, manyConstraints(name, "ALTER")
+		case t.Check(name) < 0:
+			return nil, types.NewError(erNotEnforceable, "Altering constraint enforcement is not supported for the constraint '"+name+
+				"'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.")
+		}
+	}
+	return []ddl.AlterSpec{ddl.EnforceCheck{Name: name, Enforced: !spec.Not}}, nil
+}
+
+func manyConstraints(name, verb string) error {
+	return types.NewError(erManyConstraints, "Table has multiple constraints with the name '"+name+"'. Please use constraint specific '"+verb+"' clause.")
 }
 
 func noConstraint(name string) error {
 	return types.NewError(erNoConstraint, "Constraint '"+name+"' does not exist.")
+}
+
+// dropsCheck reports whether a drops a check that one of specs names, too.
+func dropsCheck(specs []syntax.AlterSpec, a ddl.AlterSpec) bool {
+	check, ok := a.(ddl.DropCheck)
+	return ok && slices.ContainsFunc(specs, func(spec syntax.AlterSpec) bool {
+		return spec.Kind == syntax.AlterDropCheck && strings.EqualFold(spec.Name.Name, check.Name)
+	})
 }
 
 // dropColumn drops a column with the checks that concern it alone.

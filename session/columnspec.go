@@ -72,7 +72,7 @@ func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.Colu
 		*keys = append(*keys, ddl.IndexSpec{Primary: true, Unique: true, Columns: own})
 	case syntax.ColComment:
 		if lit, ok := o.Expr.(*syntax.Literal); ok {
-			spec.Comment = types.InUTF8(lit.Value, s.clientCharset())
+			spec.Comment = s.comment(lit.Value, ddl.ColumnCommentMax, types.ErTooLongFieldComment, spec.Name)
 		}
 	case syntax.ColInvisible:
 		spec.Invisible = true

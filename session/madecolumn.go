@@ -140,6 +140,7 @@ func memberChars(t *types.Type) (chars int32) {
 // tableColumn is madeColumn for CREATE TABLE … SELECT, which gives no default that sql_mode forbids.
 func (s *Session) tableColumn(col *plan.QueryColumn) ddl.ColumnSpec {
 	spec := madeColumn(col, false)
+	spec.Made = true
 	switch spec.Type.ID {
 	case types.TypeDate, types.TypeDatetime, types.TypeTimestamp:
 		if col.Base == nil && spec.NotNull && s.context.SQLMode&types.ModeNoZeroDate != 0 {

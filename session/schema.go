@@ -1,9 +1,12 @@
 package session
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
@@ -427,7 +430,7 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 		case "USING", "TYPE":
 			spec.Using = strings.ToUpper(o.Word)
 		case "COMMENT":
-			spec.Comment = types.InUTF8(optionText(o.Word, o.Value), s.clientCharset())
+			spec.Comment = s.comment(optionText(o.Word, o.Value), ddl.IndexCommentMax, types.ErTooLongIndexComment, spec.Name)
 		case "INVISIBLE":
 			spec.Invisible = true
 		case "VISIBLE", "CLUSTERED":
@@ -442,6 +445,29 @@ func (s *Session) indexSpec(def *syntax.KeyDef) (ddl.IndexSpec, error) {
 		spec.Using = ""
 	}
 	return spec, nil
+}
+
+// erOptionRange is MySQL's warning of table options that are out of their range.
+const erOptionRange = 4074
+
+// rowsOption is the value of MAX_ROWS or MIN_ROWS, which is an unsigned INT at most.
+func (s *Session) rowsOption(name string, number uint64) uint64 {
+	if number <= math.MaxUint32 {
+		return number
+	}
+	s.context.AddError(types.LevelWarning, types.NewError(erOptionRange, fmt.Sprintf("%s=%d is outside the valid range [0,%d]. %d will be used.", name, number, uint32(math.MaxUint32), uint32(math.MaxUint32))))
+	return math.MaxUint32
+}
+
+// comment reads the comment of the table, column or index called name, in characters at most charsMax. Without strict mode the rest of a longer one
+// is cut off; in strict mode ddl refuses it.
+func (s *Session) comment(text string, charsMax int, tooLong uint16, name string) string {
+	text = types.InUTF8(text, s.clientCharset())
+	if s.context.SQLMode&types.ModeStrict != 0 || utf8.RuneCountInString(text) <= charsMax {
+		return text
+	}
+	s.context.Warn(types.LevelWarning, tooLong, name, charsMax)
+	return string([]rune(text)[:charsMax])
 }
 
 func optionText(word string, value syntax.Expr) string {
@@ -491,11 +517,11 @@ func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption
 		case "AUTO_INCREMENT":
 			spec.AutoIncrement = number
 		case "COMMENT":
-			spec.Comment = types.InUTF8(text, s.clientCharset())
+			spec.Comment = s.comment(text, ddl.TableCommentMax, types.ErTooLongTableComment, spec.Table)
 		case "MAX_ROWS":
-			spec.Options.MaxRows = number
+			spec.Options.MaxRows = s.rowsOption("max_rows", number)
 		case "MIN_ROWS":
-			spec.Options.MinRows = number
+			spec.Options.MinRows = s.rowsOption("min_rows", number)
 		case "AVG_ROW_LENGTH":
 			spec.Options.AvgRowLength = number
 		case "ROW_FORMAT":
