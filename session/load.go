@@ -26,15 +26,18 @@ type loading struct {
 
 // startLoad refuses a LOAD DATA whose file the client or the account may not use. The file is asked for later, when the plan has entered.
 func (s *Session) startLoad(stmt *syntax.LoadData, out Response) error {
-	s.loading = &loading{path: stmt.File.Value}
 	if !stmt.Local {
-		return s.requireFile()
+		if err := s.requireFile(); err != nil {
+			return err
+		}
+		s.loading = &loading{path: stmt.File.Value}
+		return nil
 	}
 	client, ok := out.(sqlapi.FileClient)
 	if !ok || !client.SendsFiles() || s.node.Global("local_infile") != "ON" {
 		return types.NewError(erLocalDisabled, "Loading local data is disabled; this must be enabled on both the client and server sides")
 	}
-	s.loading.client = client
+	s.loading = &loading{path: stmt.File.Value, client: client}
 	return nil
 }
 
