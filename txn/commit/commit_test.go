@@ -192,3 +192,29 @@ func TestNobodyLeads(t *testing.T) {
 		}
 	}
 }
+
+// TestPathOfLargeCommits: a commit of one region is of one phase unless it has more than OnePhaseBytes besides its largest mutation, which several phases would
+// not make smaller, but write twice.
+func TestPathOfLargeCommits(t *testing.T) {
+	regions := []*kvapi.Region{{ID: 1, Mode: kvapi.ModeRaft, End: []byte("m")}, {ID: 2, Mode: kvapi.ModeRaft, Start: []byte("m")}}
+	limits := defaultLimits
+	limits.OnePhaseBytes = 1000
+	for _, c := range []struct {
+		keys  string
+		sizes []int
+		path  Path
+	}{
+		{"a", []int{10}, OnePhase}, {"a", []int{100_000}, OnePhase}, {"abc", []int{300, 100_000, 300}, OnePhase}, {"abc", []int{600, 100_000, 600}, Async},
+		{"ab", []int{100_000, 100_000}, Async}, {"abc", []int{300, 300, 300}, OnePhase}, {"az", []int{10, 100_000}, Async},
+	} {
+		plan := Plan{Start: 100, OnePhase: true, Async: true, Limits: &limits}
+		for i, k := range c.keys {
+			plan.Mutations = append(plan.Mutations, kvapi.Mutation{Key: []byte(string(k)), Value: make([]byte, c.sizes[i])})
+		}
+		co := New(plan)
+		co.Begin(regions)
+		if co.path != c.path {
+			t.Errorf("%s of %v bytes: path %d, want %d", c.keys, c.sizes, co.path, c.path)
+		}
+	}
+}

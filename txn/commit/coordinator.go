@@ -114,12 +114,14 @@ func (c *Coordinator) Begin(regions []*kvapi.Region) []Step {
 // route groups what there is to do by region, and picks the path.
 func (c *Coordinator) route(regions []*kvapi.Region) {
 	c.batches = c.group(regions, c.plan.Mutations, c.plan.Checks)
-	keyBytes, size := 0, 0
+	keyBytes, size, largest := 0, 0, 0
 	for i := range c.plan.Mutations {
-		keyBytes += len(c.plan.Mutations[i].Key)
-		size += len(c.plan.Mutations[i].Value)
+		m := &c.plan.Mutations[i]
+		keyBytes += len(m.Key)
+		size += len(m.Value)
+		largest = max(largest, len(m.Key)+len(m.Value))
 	}
-	one := len(c.batches) == 1 && keyBytes+size <= c.plan.Limits.OnePhaseBytes
+	one := len(c.batches) == 1 && keyBytes+size-largest <= c.plan.Limits.OnePhaseBytes
 	for i := range c.plan.Counters {
 		one = one && c.batches[0].region.Contains(c.plan.Counters[i].Key)
 	}

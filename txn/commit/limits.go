@@ -5,7 +5,8 @@ import "cmp"
 // Limits say which path a commit takes and how large its requests are. They decide about speed and memory, never about an outcome: tests draw small ones from a
 // seed (testkit.Small). Zero fields take defaults. The tags are the least that makes sense.
 type Limits struct {
-	// OnePhaseBytes bounds a commit of one phase, which is one entry of a log; RequestBytes a request of several phases.
+	// OnePhaseBytes bounds a commit of one phase, which is one entry of a log, without its largest mutation: a mutation is in one entry on any path, and several
+	// phases would write it a second time, as its lock. RequestBytes bounds a request of several phases.
 	OnePhaseBytes int `least:"1"`
 	RequestBytes  int `least:"1"`
 	// AsyncKeys and AsyncKeyBytes bound what a primary's lock lists.
