@@ -11,8 +11,14 @@ import (
 	"github.com/pandodb/pando/keys"
 )
 
-// hashesKept bounds the memory that a pooled batch keeps for the hashes of its keys: 32 KiB.
-const hashesKept = 4096
+const (
+	// hashesKept bounds the memory that a pooled batch keeps for the hashes of its keys: 32 KiB.
+	hashesKept = 4096
+	// exactMin is the size from which on a value gets the room that it needs, and exactSpare for operations that follow it. Pebble doubles a batch's memory: a
+	// text of 20 MB would have 32 MiB, or 64 if a few bytes come after it, until it is flushed.
+	exactMin   = 1 << 20
+	exactSpare = 4 << 10
+)
 
 // Batch collects writes that are applied atomically. Batches are pooled: NewBatch takes one, Close gives it back. It is used by one
 // goroutine at a time. All slices passed in are copied.
@@ -37,16 +43,35 @@ func (e *Engine) NewBatch() *Batch {
 }
 
 // Set writes an engine key that is not a version's; for those there is SetVersion.
-func (b *Batch) Set(key, value []byte) {
-	op := b.b.SetDeferred(len(key), len(value))
+func (b *Batch) Set(key, value []byte) { b.SetParts(key, value, nil) }
+
+// SetParts is Set of a value that is the concatenation of head and body, which are not copied into one buffer for it. Either may be empty.
+func (b *Batch) SetParts(key, head, body []byte) {
+	if n := len(head) + len(body); n >= exactMin && b.b.Len() <= n {
+		b.widen(len(key) + n)
+	}
+	op := b.b.SetDeferred(len(key), len(head)+len(body))
 	copy(op.Key, key)
-	copy(op.Value, value)
+	copy(op.Value[copy(op.Value, head):], body)
 	finish(op)
+}
+
+// widen gives the batch room for a key and a value of n bytes together. It copies what the batch has, so it is not for one that has more than that: that is
+// doubled by Pebble as it grows.
+func (b *Batch) widen(n int) {
+	repr := b.b.Repr()
+	// Not by an option of NewBatch: a pooled batch would keep it.
+	if err := b.b.SetRepr(append(make([]byte, 0, len(repr)+n+exactSpare), repr...)); err != nil {
+		panic(fmt.Sprintf("engine: copy of a batch: %v", err)) // it fails only for bytes that are no batch
+	}
 }
 
 // SetVersion writes one version of a logical key. The value is the concatenation of head and body, so that a caller can put
 // a header in front of a row without building both in one buffer; either may be empty.
 func (b *Batch) SetVersion(logical []byte, ts clock.Timestamp, head, body []byte) {
+	if n := len(head) + len(body); n >= exactMin && b.b.Len() <= n {
+		b.widen(keys.VersionLen(logical) + n)
+	}
 	op := b.b.SetDeferred(keys.VersionLen(logical), len(head)+len(body))
 	keys.PutVersionKey(op.Key, logical, ts)
 	copy(op.Value[copy(op.Value, head):], body)

@@ -122,3 +122,6 @@ func (e *Engine) SetStuckMax(d time.Duration) { e.failing.stuckMax = d }
 // SetMemory sets the memory of a sorter, and Memory returns it.
 func (s *Sorter) SetMemory(bytes int) { s.runBytes = bytes }
 func (s *Sorter) Memory() int         { return s.runBytes }
+
+// BatchRoom returns how many bytes a batch has memory for.
+func BatchRoom(b *Batch) int { return cap(b.b.Repr()) }

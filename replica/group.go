@@ -399,7 +399,7 @@ func (a *Append) Write(b Records) {
 	assert.That(first > g.log.trunc.index && first <= g.log.last+1, "replica: a log has no gap")
 	assert.That(first > g.applied.index, "replica: what is applied is not overwritten")
 	for _, e := range a.entries {
-		b.Set(entryKey(id, e.GetIndex()), encodeEntry(e))
+		b.SetParts(entryKey(id, e.GetIndex()), entryHead(e), e.GetData())
 	}
 	if g.log.last > last {
 		b.DeleteRange(entryKey(id, last+1), entryKey(id, g.log.last+1))

@@ -117,6 +117,9 @@ func (t *recordTable) Set(key, value []byte) {
 	t.sets = append(t.sets, [2][]byte{bytes.Clone(key), bytes.Clone(value)})
 }
 
+// SetParts implements Records.
+func (t *recordTable) SetParts(key, head, body []byte) { t.Set(key, slices.Concat(head, body)) }
+
 // DeleteRange implements Records.
 func (t *recordTable) DeleteRange(start, end []byte) {
 	t.ranges = append(t.ranges, [2][]byte{bytes.Clone(start), bytes.Clone(end)})

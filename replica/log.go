@@ -22,6 +22,8 @@ type Disk interface {
 // Records is where a group writes its records: a batch of the engine, or of a model of it.
 type Records interface {
 	Set(key, value []byte)
+	// SetParts is Set of the concatenation of head and body.
+	SetParts(key, head, body []byte)
 	DeleteRange(start, end []byte)
 }
 
@@ -205,6 +207,8 @@ func (l *groupLog) Term(index uint64) (uint64, error) {
 		return 0, raft.ErrCompacted
 	case index > l.last:
 		return 0, raft.ErrUnavailable
+	case l.trunc.term == l.lastTerm:
+		return l.lastTerm, nil // terms rise along a log; to read an entry for that may take as much memory as the entry does
 	}
 	if e := l.cached(index); e != nil {
 		return e.GetTerm(), nil

@@ -140,9 +140,9 @@ func (t truncated) encode() []byte { return encodeNumbers(t.index, t.term, 0) }
 
 func encodeHard(term, vote, commit uint64) []byte { return encodeNumbers(term, vote, commit) }
 
-// encodeEntry encodes an entry of the log.
-func encodeEntry(e *raftpb.Entry) []byte {
-	return append(codec.AppendUint([]byte{byte(e.GetType())}, e.GetTerm()), e.GetData()...)
+// entryHead returns what is in front of an entry's content in its record.
+func entryHead(e *raftpb.Entry) []byte {
+	return codec.AppendUint([]byte{byte(e.GetType())}, e.GetTerm())
 }
 
 func decodeEntryRecord(index uint64, b []byte) (*raftpb.Entry, error) {

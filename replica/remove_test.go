@@ -43,7 +43,7 @@ func TestStartAlone(t *testing.T) {
 	r := openPrepared(t, func(b *engine.Batch) {
 		Create(b, left, 0)
 		term, index := uint64(6), uint64(InitialIndex+1)
-		b.Set(entryKey(1, index), encodeEntry(&raftpb.Entry{Type: raftpb.EntryConfChangeV2.Enum(), Term: &term, Index: &index}))
+		b.Set(entryKey(1, index), entryHead(&raftpb.Entry{Type: raftpb.EntryConfChangeV2.Enum(), Term: &term, Index: &index}))
 		b.Set(recordKey(1, recordHard), encodeHard(term, own.ID, index))
 	})
 	st, here := r.set.Status(1)

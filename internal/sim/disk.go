@@ -20,6 +20,9 @@ func (b *batch) Set(key, value []byte) {
 	b.changes = append(b.changes, change{key: bytes.Clone(key), value: bytes.Clone(value)})
 }
 
+// SetParts implements replica.Records.
+func (b *batch) SetParts(key, head, body []byte) { b.Set(key, slices.Concat(head, body)) }
+
 // DeleteRange implements replica.Records.
 func (b *batch) DeleteRange(start, end []byte) {
 	b.changes = append(b.changes, change{key: bytes.Clone(start), end: bytes.Clone(end)})
