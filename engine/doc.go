@@ -73,7 +73,7 @@
 // in tables; it is taken before order. Engine.order is held while a batch is appended to the WAL, whose lock is taken under it, and not while
 // the batch is inserted into the memtable: a large one, such as the garbage collector's, must not delay commits. Leaves: disk.diskMu (the
 // ballast file), unflushed.mu (the list of key filters), failing.mu (when flushes began to fail), loads.mu (the tables that are being loaded),
-// cacheRoom.mu, directReads.mu (the requests), and the lock of their queue (package aio).
+// settling.mu (when flushes and compactions end), cacheRoom.mu, directReads.mu (the requests), and the lock of their queue (package aio).
 //
 // # Direct reads
 //

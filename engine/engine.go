@@ -52,6 +52,7 @@ type Engine struct {
 	failing      failing
 	garbage      garbage
 	unflushed    unflushed
+	settling     settling
 	loads        loads
 	sinker       sinker
 	direct       directReads

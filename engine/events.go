@@ -71,6 +71,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			e.unflushed.flushed(&info)
 			e.garbage.ended(&info)
 			e.loads.flushed()
+			e.settling.ended()
 			log.Debug("flushed a memtable", "job", info.JobID, "reason", info.Reason, "bytes", info.InputBytes,
 				"duration", info.Duration, "error", info.Err)
 			// Pebble flushes while it is being opened, too.
@@ -80,6 +81,7 @@ func (e *Engine) eventListener() *pebble.EventListener {
 			}
 		},
 		CompactionEnd: func(info pebble.CompactionInfo) {
+			e.settling.ended()
 			log.Debug("compacted", "job", info.JobID, "reason", info.Reason, "to_level", info.Output.Level,
 				"duration", info.Duration, "error", info.Err)
 		},

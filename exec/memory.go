@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/types"
 )
 
@@ -23,27 +24,28 @@ type MemTracker struct {
 	used, peak atomic.Int64
 	limit      int64
 	pool       *MemPool
-	taken      atomic.Int64 // of pool, for used
-	lent       atomic.Int64 // by pool, besides: see lend
+	interrupt  *kvapi.Interrupt // ends waits for the pool
+	taken      atomic.Int64     // of pool, for used
+	lent       atomic.Int64     // by pool, besides: see lend
 	refused    atomic.Pointer[types.Error]
 }
 
 // NewMemTracker returns a tracker with a limit in bytes; 0 or less is no limit.
 func NewMemTracker(limit int64) *MemTracker { return &MemTracker{limit: limit} }
 
-// Share makes the tracker take what it counts out of p, too.
-func (m *MemTracker) Share(p *MemPool) {
+// Share makes the tracker take what it counts out of p, too. Where it has to wait for that intr ends the wait.
+func (m *MemTracker) Share(p *MemPool, intr *kvapi.Interrupt) {
 	m.Reset(m.limit)
-	m.pool = p
+	m.pool, m.interrupt = p, intr
 }
 
 // Reset prepares the tracker for another statement with a limit in bytes. What the last one held is given back.
 func (m *MemTracker) Reset(limit int64) {
 	if taken := m.taken.Swap(0); taken != 0 {
-		m.pool.take(-taken)
+		m.pool.give(taken)
 	}
 	if lent := m.lent.Swap(0); lent != 0 {
-		m.pool.take(-lent)
+		m.pool.give(lent)
 	}
 	m.used.Store(0)
 	m.peak.Store(0)
@@ -69,8 +71,8 @@ func (m *MemTracker) lend(n int64) error {
 	if m == nil || m.pool == nil {
 		return nil
 	}
-	if !m.pool.take(n) {
-		return errNodeMemory
+	if err := m.pool.Ask(n, m.interrupt, true); err != nil {
+		return err
 	}
 	m.lent.Add(n)
 	return nil
@@ -94,7 +96,7 @@ func (m *MemTracker) Used() int64 { return m.used.Load() }
 func (m *MemTracker) Peak() int64 { return m.peak.Load() }
 
 // Grow adds n bytes, negative to release. It fails with 8175 beyond the limit, and with 8176 when all statements together hold more than
-// the node may. It keeps the bytes counted, so that the owner releases the same sum either way.
+// the node may, or with the error of an interrupt that has ended a wait for memory (MemPool.Ask). It keeps the bytes counted, so that the owner releases the same sum either way.
 func (m *MemTracker) Grow(n int64) error {
 	if m == nil || n == 0 {
 		return nil
@@ -110,7 +112,7 @@ func (m *MemTracker) Grow(n int64) error {
 		return nil
 	}
 	if taken := m.taken.Load(); used > taken+stepFor(used) || used < taken-4*poolStep {
-		return m.share(used, taken, n > 0)
+		return m.share(used, taken)
 	}
 	return nil
 }
@@ -119,22 +121,19 @@ func (m *MemTracker) Grow(n int64) error {
 // thousands of idle sessions would exhaust the pool.
 func (m *MemTracker) Trim() {
 	if used, taken := m.used.Load(), m.taken.Load(); taken > used {
-		_ = m.share(used, taken, false) // giving back never fails
+		_ = m.share(used, taken) // giving back never fails
 	}
 }
 
 // share makes what is taken of the pool fit what the statement holds. If another
 // goroutine does so at the same time, its share stands until the next call.
-func (m *MemTracker) share(used, taken int64, growing bool) error {
+func (m *MemTracker) share(used, taken int64) error {
 	want := max(used/poolStepMin*poolStepMin, 0)
-	if !m.pool.take(want - taken) {
-		if growing {
-			return errNodeMemory
-		}
-		return nil
+	if err := m.pool.Ask(want-taken, m.interrupt, taken > 0); err != nil {
+		return err
 	}
 	if !m.taken.CompareAndSwap(taken, want) {
-		m.pool.take(taken - want)
+		m.pool.reach(taken - want)
 	}
 	return nil
 }

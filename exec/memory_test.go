@@ -16,7 +16,7 @@ func TestMemTrackerIsShared(t *testing.T) {
 	seed := testkit.Seed(t)
 	pool := NewMemPool(1 << 40)
 	m := NewMemTracker(1 << 40)
-	m.Share(pool)
+	m.Share(pool, nil)
 	var group sync.WaitGroup
 	for worker := range uint64(8) {
 		group.Go(func() {
@@ -59,7 +59,7 @@ func TestMemPoolTells(t *testing.T) {
 		}
 	}
 	m := NewMemTracker(1 << 30)
-	m.Share(pool)
+	m.Share(pool, nil)
 	for i, step := range []struct {
 		grow int64
 		told bool
@@ -134,7 +134,7 @@ func TestPoolLendsBuffers(t *testing.T) {
 	rt := k.runtime()
 	pool := NewMemPool(2 * spillBufferBytes)
 	rt.Mem = NewMemTracker(1)
-	rt.Mem.Share(pool)
+	rt.Mem.Share(pool, nil)
 	open := func() (*spillFile, error) {
 		f, err := rt.newSpill()
 		if err != nil {

@@ -3,6 +3,9 @@ package exec
 import (
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/pandodb/pando/status"
 )
 
 // A statement takes of its MemPool 1/poolShare of what it holds at once, and between poolStepMin and poolStep. One that holds no more than poolStepMin
@@ -32,6 +35,11 @@ type MemPool struct {
 	mu      sync.Mutex   // one collection at a time; no other lock is taken under it
 	rounds  atomic.Int64 // collections so far
 
+	line     memLine
+	waiting  atomic.Int32   // in line
+	waits    status.Counter // so far
+	patience time.Duration  // memWaitMax, but in tests
+
 	_      [64]byte // every statement reads scarce, and only large ones write to what stands above
 	scarce atomic.Bool
 }
@@ -50,32 +58,45 @@ func (p *MemPool) SetScarce(scarce bool) {
 // behind as garbage, rows are copied on their way to storage, and storage has its own. While there is room nobody need care; where there is none, what is
 // counted may not grow any more, or the system might end the process.
 type Process struct {
-	// Ceiling is how many bytes may be in use when a statement is given more.
-	Ceiling int64
+	// Ceiling is how many bytes may be in use when a statement is given more, Limit how many may be at any time.
+	Ceiling, Limit int64
 	// InUse returns what the process has in use, garbage included.
 	InUse func() int64
 	// Collect removes the garbage.
 	Collect func()
+	// Settling returns a channel that is closed when the storage engine ends a flush or a compaction, nil if none is under way. While they last they hold
+	// several times what was written last, and give it back without anybody's doing: they are worth a wait. It may be nil.
+	Settling func() <-chan struct{}
 }
 
 // Watch makes the pool refuse to grow where the process's memory is used up, from now on. It is called before the pool is used.
 func (p *MemPool) Watch(process *Process) { p.process = process }
 
-// crowded reports whether the process has no room for n bytes, which are already part of used. It looks once for each MiB of growth, which takes
-// microseconds.
+// looks reports whether the process is looked at when the sum becomes used by n bytes: that is done once for each MiB of growth, and takes microseconds.
+func (p *MemPool) looks(used, n int64) bool {
+	return p.process != nil && used/poolStep != (used-n)/poolStep
+}
+
+// crowded reports whether the process has no room for n bytes, which are already part of used.
 func (p *MemPool) crowded(used, n int64) bool {
-	if p.process == nil || used/poolStep == (used-n)/poolStep || p.fits(used, n) {
+	if !p.looks(used, n) || p.fits(used, n) {
 		return false
 	}
+	p.collect()
+	return !p.fits(p.used.Load(), n)
+}
+
+// collect removes the garbage.
+func (p *MemPool) collect() {
 	round := p.rounds.Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rounds.Load() == round { // otherwise another statement has had it collected meanwhile
-		p.process.Collect()
-		p.beside.Store(max(p.process.InUse()-p.used.Load(), 0))
-		p.rounds.Add(1)
+	if p.rounds.Load() != round {
+		return // another statement has had it collected meanwhile
 	}
-	return !p.fits(p.used.Load(), n)
+	p.process.Collect()
+	p.beside.Store(max(p.process.InUse()-p.used.Load(), 0))
+	p.rounds.Add(1)
 }
 
 // fits compares what is in use, and what will be once statements have made what they have counted, with the ceiling.
@@ -85,7 +106,7 @@ func (p *MemPool) fits(used, n int64) bool {
 
 // NewMemPool returns a pool with a limit in bytes; 0 or less is no limit.
 func NewMemPool(limit int64) *MemPool {
-	return &MemPool{limit: limit, changes: make(chan struct{}, 1)}
+	return &MemPool{limit: limit, changes: make(chan struct{}, 1), line: memLine{given: make(chan struct{}, 1)}, patience: memWaitMax}
 }
 
 // Changes has something to receive when what statements hold has become much more or less since the last time.
@@ -109,21 +130,47 @@ func (p *MemPool) Used() int64 { return p.used.Load() }
 // Limit returns the limit in bytes.
 func (p *MemPool) Limit() int64 { return p.limit }
 
-// Take takes n bytes that belong to no statement, negative to give them back. It fails with 8176.
+// Waits returns how often somebody has waited for memory.
+func (p *MemPool) Waits() uint64 { return p.waits.Load() }
+
+// Take takes n bytes, negative to give them back. It never waits, and fails with 8176: it is for those that can do without.
 func (p *MemPool) Take(n int64) error {
-	if !p.take(n) {
+	if p.reach(n) != reached {
 		return errNodeMemory
 	}
 	return nil
 }
 
-// take adds n bytes, negative to give them back, and reports whether the pool had them.
-func (p *MemPool) take(n int64) bool {
+// give gives n bytes back.
+func (p *MemPool) give(n int64) { p.reach(-n) }
+
+// reach's verdicts.
+type verdict uint8
+
+const (
+	reached   verdict = iota
+	overLimit         // statements would hold more than they may
+	noRoom            // the process would
+)
+
+// reach adds n bytes, negative to give them back. But for reached nothing has changed.
+func (p *MemPool) reach(n int64) verdict {
 	used := p.used.Add(n)
-	if n > 0 && (p.limit > 0 && used > p.limit || p.crowded(used, n)) {
-		p.used.Add(-n)
-		return false
+	if n > 0 {
+		v := reached
+		switch {
+		case p.limit > 0 && used > p.limit:
+			v = overLimit
+		case p.crowded(used, n):
+			v = noRoom
+		}
+		if v != reached {
+			p.used.Add(-n)
+			return v
+		}
+	} else if p.waiting.Load() > 0 && p.looks(used, n) {
+		p.line.gave()
 	}
 	p.tell(used)
-	return true
+	return reached
 }

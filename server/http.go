@@ -283,6 +283,7 @@ func (n *Node) register() error {
 		{"row_cache_misses_total", "Lookups by key that went on to the engine.", true, func() float64 { return float64(s.Rows.Misses) }},
 		{"row_cache_bytes", "Bytes of the row cache, taken from the block cache.", false, func() float64 { return float64(s.Rows.Bytes) }},
 		{"row_cache_rows", "Rows in the row cache.", false, func() float64 { return float64(s.Rows.Entries) }},
+		{"statement_memory_waits_total", "How often a statement or a client's packet waited until the storage engine had given memory back.", true, func() float64 { return float64(n.memory.Waits()) }},
 		{"statement_bytes", "Bytes that statements of more than a mebibyte hold.", false, func() float64 { return float64(n.memory.Used()) }},
 		{"spill_bytes", "Bytes of the files in which statements spill and ADD INDEX sorts.", false, func() float64 { return float64(n.spill.Used()) }},
 		{"spill_limit_bytes", "Bytes that spill files may take together.", false, func() float64 { return float64(n.spill.Limit()) }},

@@ -150,9 +150,9 @@ func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 // scarce reports whether so many live bytes leave too little for the buffers of idle sessions.
 func (b *budget) scarce(live int64) bool { return live > b.cache+max(b.heap()-b.cache, 0)/scarceShare }
 
-// process returns what exec.MemPool needs to know about this process.
-func (b *budget) process() *exec.Process {
-	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, InUse: processInUse, Collect: runtime.GC}
+// process returns what exec.MemPool needs to know about this process, whose storage engine tells when it settles.
+func (b *budget) process(settling func() <-chan struct{}) *exec.Process {
+	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, Limit: b.heap(), InUse: processInUse, Collect: runtime.GC, Settling: settling}
 }
 
 // processInUse is the memory in use by Go, without what it has released to the system or has free, and the memory outside of the Go heap.

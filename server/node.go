@@ -175,7 +175,6 @@ func (n *Node) openStorage(ctx context.Context) error {
 	}
 	budget.apply()
 	n.memory, n.cacheBytes = exec.NewMemPool(budget.statements()), budget.cache
-	n.memory.Watch(budget.process())
 	n.workers = exec.NewWorkerPool(exec.WorkersFor(runtime.GOMAXPROCS(0)))
 	if err := adviseHugePages(min(budget.cache+budget.cache/hugeShare, budget.heap())); err != nil {
 		n.log.Info("memory is in small pages", "reason", err)
@@ -200,6 +199,7 @@ func (n *Node) openStorage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.memory.Watch(budget.process(n.engine.Settling))
 	n.loops.Go(n.pollReads)
 	n.spill = exec.NewSpillSpace(o.spillBytes(n.engine.Metrics().DiskFree))
 	n.engine.SetFileSpace(n.spill)

@@ -164,9 +164,9 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Session = (*sessionInfo)(s)
 	s.ctx.Poll = s.poll
 	s.ctx.Done = s.interrupt.Done
-	s.memory.Share(n.Memory)
-	s.cursorMemory.Share(n.Memory)
-	s.kept.Share(n.Memory)
+	s.memory.Share(n.Memory, &s.interrupt)
+	s.cursorMemory.Share(n.Memory, &s.interrupt)
+	s.kept.Share(n.Memory, &s.interrupt)
 	s.ctx.Grow = s.memory.Grow
 	s.context.Poll, s.context.Grow = s.poll, s.memory.Grow
 	s.build.Poll, s.build.Grow = s.poll, s.memory.Grow

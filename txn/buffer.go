@@ -23,6 +23,10 @@ const (
 	bufferFree = 1 << 20
 	// bufferCopies: memory is charged twice, since a commit passes a copy of the buffer to the storage engine.
 	bufferCopies = 2
+	// storedCopies is how often storage holds a large value for a while after its commit: in a flush and a compaction, which read and gather it, make a block of
+	// it and compress that. loggedCopies come in addition where it is in an entry of a Raft log, too: the entry and its record.
+	storedCopies = 11
+	loggedCopies = 3
 	// entriesKept bounds the entries, and the slices with an element per entry, that
 	// a pooled buffer keeps: enough for a packet of short rows. The garbage collector
 	// empties the pool, so nothing is kept for ever.
@@ -62,8 +66,10 @@ type undo struct {
 // savepoints. Its memory is bounded by bytesMax.
 type buffer struct {
 	bytesMax, entryBytesMax int
-	memory                  Memory // nil: the buffer is not charged
-	taken                   int    // bytes beyond bufferFree that have been charged to memory
+	memory                  Memory           // nil: the buffer is not charged
+	intr                    *kvapi.Interrupt // of the transaction, ends waits for memory
+	taken                   int              // bytes beyond bufferFree that have been charged to memory
+	largest                 int              // bytes of the largest value of those that are larger than bufferFree
 
 	arena   arena
 	chunks  [][]entry
@@ -134,6 +140,9 @@ func (b *buffer) write(key, value []byte, kind kvapi.MutationKind, shadow kvapi.
 		if err := b.take(need); err != nil {
 			return err
 		}
+		if len(value) > bufferFree {
+			b.largest = max(b.largest, len(value))
+		}
 	}
 	e := b.get(key)
 	if e == nil {
@@ -175,17 +184,22 @@ func (b *buffer) bytes() int {
 // take charges memory for a buffer of need bytes.
 func (b *buffer) take(need int) error {
 	more := (need-bufferFree-b.taken)/bufferFree*bufferFree + bufferFree
-	if err := b.memory.Take(bufferCopies * int64(more)); err != nil {
+	if err := b.memory.Ask(bufferCopies*int64(more), b.intr, true); err != nil {
 		return err
 	}
 	b.taken += more
 	return nil
 }
 
+// settle waits until storage has room for the largest value, of which it will hold so many copies.
+func (b *buffer) settle(copies int) error {
+	return b.memory.Settle(int64(b.largest)*int64(copies), b.intr)
+}
+
 // giveBack returns memory after the buffer has become smaller.
 func (b *buffer) giveBack(needed int) {
 	if spare := (b.taken - needed) / bufferFree * bufferFree; spare > 0 {
-		_ = b.memory.Take(-bufferCopies * int64(spare)) // giving back never fails
+		_ = b.memory.Ask(-bufferCopies*int64(spare), nil, true) // giving back never fails
 		b.taken -= spare
 	}
 }
@@ -319,7 +333,7 @@ func (b *buffer) reset() {
 	b.made = 0
 	b.undos = emptied(b.undos)
 	b.befores = emptied(b.befores)
-	b.undoMin, b.count = 0, 0
+	b.undoMin, b.count, b.largest = 0, 0, 0
 }
 
 // emptied returns s without elements, for reuse unless it is large.

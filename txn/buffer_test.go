@@ -181,16 +181,62 @@ func TestPooledTxnIsClean(t *testing.T) {
 }
 
 // room is a Memory of a limit.
-type room struct{ used, limit int64 }
+type room struct {
+	used, limit int64
+	settled     []int64 // what Settle was asked for
+	settling    error   // its answer
+}
 
 var errNoRoom = errors.New("no room")
 
-func (r *room) Take(n int64) error {
+func (r *room) Settle(n int64, _ *kvapi.Interrupt) error {
+	r.settled = append(r.settled, n)
+	return r.settling
+}
+
+func (r *room) Ask(n int64, _ *kvapi.Interrupt, _ bool) error {
 	if r.used+n > r.limit {
 		return errNoRoom
 	}
 	r.used += n
 	return nil
+}
+
+// TestLargeValuesSettle: a commit with a value of more than bufferFree waits for what storage takes for it, and is undone if that is interrupted; others
+// don't ask.
+func TestLargeValuesSettle(t *testing.T) {
+	d := openDB(t, nil)
+	memory := &room{limit: 64 << 20}
+	d.m.o.Memory = memory
+	commit := func(size int, values ...string) error {
+		tx := d.m.Begin(Options{})
+		defer tx.Release()
+		for _, name := range values {
+			if err := tx.Put(rowKey(name), make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return tx.Commit()
+	}
+	if err := commit(1000, "a"); err != nil || len(memory.settled) != 0 {
+		t.Errorf("a short value: %v, %v", err, memory.settled)
+	}
+	if err := commit(bufferFree/2, "b", "c", "d", "e"); err != nil || len(memory.settled) != 0 {
+		t.Errorf("many values: %v, %v", err, memory.settled)
+	}
+	if err := commit(3<<20, "f", "g"); err != nil || !slices.Equal(memory.settled, []int64{storedCopies * 3 << 20}) {
+		t.Errorf("large values: %v, %v", err, memory.settled)
+	}
+	memory.settling = kvapi.ErrInterrupted
+	if err := commit(3<<20, "a"); !errors.Is(err, kvapi.ErrInterrupted) {
+		t.Errorf("an interrupted one: %v", err)
+	}
+	if v, err := d.read("a"); err != nil || len(v) != 1000 {
+		t.Errorf("it left %d bytes, %v", len(v), err)
+	}
+	if memory.used != 0 {
+		t.Errorf("%d bytes are held", memory.used)
+	}
 }
 
 // TestBufferIsCounted: a large write buffer is taken from the node's memory before it grows, a short one is not, and all is given back.

@@ -74,7 +74,7 @@ func (t *Txn) note(key []byte, mode kvapi.LockMode, create bool) error {
 	}
 	if over := need - bufferFree - l.taken; over > 0 && t.m.o.Memory != nil {
 		over = over/bufferFree*bufferFree + bufferFree
-		if err := t.m.o.Memory.Take(int64(over)); err != nil {
+		if err := t.m.o.Memory.Ask(int64(over), t.o.Interrupt, true); err != nil {
 			return err
 		}
 		l.taken += over
@@ -137,7 +137,7 @@ func (t *Txn) Gone(key []byte) error { return t.conflictWith(key, clock.MaxTimes
 // reset forgets all keys.
 func (l *laterKeys) reset(m Memory) {
 	if l.taken > 0 {
-		_ = m.Take(-int64(l.taken)) // giving back never fails
+		_ = m.Ask(-int64(l.taken), nil, true) // giving back never fails
 	}
 	*l = laterKeys{}
 }

@@ -63,8 +63,11 @@ const (
 
 // Memory is the budget that the write buffers of all transactions are charged to, shared with other users of memory. Implemented by exec.MemPool.
 type Memory interface {
-	// Take charges n bytes, or gives them back if n is negative. It fails with the error that the statement ends with; giving back never fails.
-	Take(n int64) error
+	// Ask charges n bytes, or gives them back if n is negative. It may wait for memory until intr is set; holds says that the asker holds other memory of this
+	// budget, or may. It fails with the error that the statement ends with; giving back never fails.
+	Ask(n int64, intr *kvapi.Interrupt, holds bool) error
+	// Settle may wait, before a commit that makes the storage engine take n bytes for a while, until there is room for them. It fails if intr is set.
+	Settle(n int64, intr *kvapi.Interrupt) error
 }
 
 // ManagerOptions bound the transactions of a manager. Zero fields take defaults.

@@ -78,7 +78,7 @@ func (m *Manager) Begin(o Options) *Txn {
 	if t.lockWait <= 0 {
 		t.lockWait = m.o.LockWait
 	}
-	t.buf.bytesMax, t.buf.entryBytesMax, t.buf.memory = m.o.TxnBytesMax, m.o.EntryBytesMax, m.o.Memory
+	t.buf.bytesMax, t.buf.entryBytesMax, t.buf.memory, t.buf.intr = m.o.TxnBytesMax, m.o.EntryBytesMax, m.o.Memory, o.Interrupt
 	t.kv().OpenOwner(&t.owner, t.id)
 	t.owner.SetSession(o.Session)
 	return t
@@ -305,6 +305,12 @@ func (t *Txn) Commit() error {
 		t.finish()
 		return t.WaitSeen()
 	}
+	if t.buf.largest > 0 {
+		if err := t.settle(); err != nil {
+			t.finish()
+			return err
+		}
+	}
 	r := &t.commitReq
 	r.Mutations = t.buf.mutations(r.Mutations[:0])
 	r.Counters = t.counters
@@ -324,6 +330,14 @@ func (t *Txn) Commit() error {
 		t.seen = 0 // a relaxed commit has chosen not to wait
 	}
 	return err
+}
+
+// settle waits, before the commit of a large value, until storage has room for what it will hold of that.
+func (t *Txn) settle() error {
+	if t.kv().Clustered() {
+		return t.buf.settle(storedCopies + loggedCopies)
+	}
+	return t.buf.settle(storedCopies)
 }
 
 // CommitTS returns the timestamp at which Commit made the writes visible, zero

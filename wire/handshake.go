@@ -63,7 +63,7 @@ func (c *conn) handshake() error {
 	if err != nil {
 		return err
 	}
-	c.intr = c.sess.Interrupt()
+	c.intr, c.held.intr = c.sess.Interrupt(), c.sess.Interrupt() // the same
 	c.mu.Lock()
 	c.info, c.open = &info, c.sess
 	c.mu.Unlock()

@@ -1,9 +1,11 @@
 package wire
 
+import "github.com/pandodb/pando/kvapi"
+
 // Memory is the budget that the large buffers of all connections are charged to. Implemented by exec.MemPool.
 type Memory interface {
-	// Take charges n bytes, or gives them back if n is negative. It fails with the error to send to the client; giving back never fails.
-	Take(n int64) error
+	// Ask charges n bytes, or, if negative, gives them back, which never fails. It may wait until intr is set; holds: other bytes are charged. Its error is for the client.
+	Ask(n int64, intr *kvapi.Interrupt, holds bool) error
 }
 
 // The large buffers of a connection, by what they are for.
@@ -23,6 +25,7 @@ const heldMin = 16 << 10
 // held is what one connection has charged to Options.Memory. It belongs to the connection's goroutine. Without memory, and if nil, it charges nothing.
 type held struct {
 	memory Memory
+	intr   *kvapi.Interrupt // of the session, nil before there is one
 	bytes  [heldKinds]int64
 }
 
@@ -38,7 +41,7 @@ func (h *held) set(kind, n int) error {
 	if d == 0 {
 		return nil
 	}
-	if err := h.memory.Take(d); err != nil {
+	if err := h.memory.Ask(d, h.intr, h.bytes != [heldKinds]int64{}); err != nil {
 		return err
 	}
 	h.bytes[kind] += d

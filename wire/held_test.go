@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/types"
 )
 
@@ -22,7 +23,7 @@ func (m *scarce) has(n int64) bool {
 	return m.left == n
 }
 
-func (m *scarce) Take(n int64) error {
+func (m *scarce) Ask(n int64, _ *kvapi.Interrupt, _ bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n > m.left {
