@@ -253,7 +253,7 @@ func (s *spanSet) fitDate(v types.Value, c *catalog.Column) (fitted types.Value,
 		case fitted.N != 0 || at.N == 0:
 		case s.compareDates(at, last) > 0:
 			fitted = last
-		case inCalendar(at): // before the first instant, next to the zero date
+		case inCalendar(at), types.UnpackDatetime(at.N).Year == 0: // before the first instant, next to the zero date
 		default:
 			// No instant has a month 0 or a day 31 of February: the last one before it is next to it.
 			if before, err := types.Convert(&s.quiet, lastBefore(at), c.Type, c.Name, 1); err == nil {

@@ -272,6 +272,9 @@ func (cs *Charset) decode(s []byte) (r rune, n int, ok bool) {
 		return utf8.RuneError, n, false
 	}
 	r, _ = cs.lib.DecodeRune(s)
+	if uint32(r) > utf8.MaxRune { // utf32 has room for more
+		return utf8.RuneError, n, false
+	}
 	return r, n, r != utf8.RuneError || cs.class != csSingle
 }
 

@@ -151,18 +151,19 @@ func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 	return n, used
 }
 
-// splitSeparated parses separated fields. punct is true if there is neither white space nor
+// datePartMax is the largest number that may stand between separators.
+const datePartMax = 9999
+
+// splitSeparated parses separated fields, of any number of digits. punct is true if there is neither white space nor
 // a T between date and time.
 func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 	i := 0
 	for n < 6 {
-		width := 2
-		if n == 0 {
-			width = 4
-		}
 		start := i
-		for i < len(s) && i-start < width && isDigit(s[i]) {
-			f[n] = f[n]*10 + int(s[i]-'0')
+		for i < len(s) && isDigit(s[i]) {
+			if f[n] = f[n]*10 + int(s[i]-'0'); f[n] > datePartMax {
+				return 0, i, 0, false
+			}
 			i++
 		}
 		if i == start {

@@ -367,3 +367,20 @@ func FuzzSkipKey(f *testing.F) {
 func AppendOrderedSeed(r *rand.Rand) []byte {
 	return appendOrderedInt(appendOrderedUint(nil, r.Uint64()), -r.Int64())
 }
+
+// TestBrokenTexts: sort keys and comparisons take any bytes as a text, as the bounds of LIKE are made of some that are no characters.
+func TestBrokenTexts(t *testing.T) {
+	rng := testkit.Rand(testkit.Seed(t), 1)
+	for _, c := range Collations() {
+		for range 200 {
+			s := make([]byte, rng.IntN(12))
+			for i := range s {
+				if s[i] = byte(rng.Uint32()); rng.IntN(2) == 0 {
+					s[i] = 0xFF
+				}
+			}
+			_ = AppendSortKey(nil, s, c)
+			_ = CompareStrings(s, s[len(s)/2:], c)
+		}
+	}
+}

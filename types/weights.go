@@ -298,7 +298,32 @@ func (c *collation) appendWeights(dst, s []byte) []byte {
 			}
 		}
 	}
-	return c.lib.WeightString(dst, s, 0)
+	whole := c.whole(s)
+	dst = append(c.lib.WeightString(dst, s[:whole:whole], 0), s[whole:]...)
+	if c.class == collPadUCA && (len(s)-whole)%2 > 0 {
+		dst = append(dst, 0xFF) // its weights have two bytes
+	}
+	return dst
+}
+
+// whole is the length of the beginning of s that the library can read: to a number that is no code point, or a last character of which bytes are
+// missing.
+func (c *collation) whole(s []byte) int {
+	if c.charset.class != csMulti {
+		return len(s)
+	}
+	i := 0
+	for i < len(s) {
+		r, n := rune(0), 1
+		if !c.charset.ascii || s[i] >= utf8.RuneSelf {
+			r, n = c.charset.lib.DecodeRune(s[i:])
+		}
+		if uint32(r) > utf8.MaxRune || i+n > len(s) {
+			return i
+		}
+		i += max(n, 1)
+	}
+	return i
 }
 
 // appendOrderedRune writes n as UTF-8 would, surrogates included.
