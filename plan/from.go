@@ -118,7 +118,7 @@ func (b *builder) tableRef(ref *syntax.TableRef, s *scope, verb string) (rel, []
 		}
 		return b.fencing(s.hints, r, alias), cols, nil
 	}
-	if err := b.checkTarget(table); err != nil {
+	if err := b.checkTarget(table, alias); err != nil {
 		return nil, nil, err
 	}
 	b.use(table, false)

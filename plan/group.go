@@ -220,7 +220,17 @@ func (b *binder) anyValue(x syntax.Expr) (expr.Expr, error) {
 	if err != nil || b.scope.block == nil || b.inner {
 		return bound, err
 	}
+	switch b.clause {
+	case whereClause, onClause, groupClause:
+		return bound, nil // they are about rows that are not grouped
+	}
 	blk := b.scope.block
+	bound = expr.Replace(bound, func(n expr.Expr) expr.Expr {
+		if id, ok := n.ColumnIndex(); ok {
+			return blk.anyValues[id]
+		}
+		return nil
+	})
 	id := b.build.newID()
 	if blk.anyValues == nil {
 		blk.anyValues = map[int]expr.Expr{}
@@ -437,18 +447,7 @@ func (blk *block) grouped(e expr.Expr, clause string, at int) (expr.Expr, error)
 			return nil
 		}
 		if arg := blk.anyValues[id]; arg != nil {
-			if !blk.isGrouped() {
-				return arg
-			}
-			if blk.sums(arg) {
-				return expr.Replace(arg, func(n expr.Expr) expr.Expr {
-					if id, ok := n.ColumnIndex(); ok && blk.fromIDs[id] {
-						return blk.anyRow(id, n)
-					}
-					return nil
-				})
-			}
-			return blk.anyRow(id, arg)
+			return blk.anyValueOf(n, id, arg, clause)
 		}
 		if !blk.fromIDs[id] || !blk.isGrouped() {
 			return n
@@ -460,6 +459,37 @@ func (blk *block) grouped(e expr.Expr, clause string, at int) (expr.Expr, error)
 		return blk.anyRow(id, n)
 	})
 	return out, failed
+}
+
+// anyValueOf is ANY_VALUE(arg) over grouped rows; n is the column with which it was bound. ORDER BY of DISTINCT may read what it reads.
+func (blk *block) anyValueOf(n expr.Expr, id int, arg expr.Expr, clause string) expr.Expr {
+	orders := clause == orderClause && blk.sel.Distinct == syntax.Distinct
+	if !blk.isGrouped() {
+		if orders {
+			return n // distinct computes it
+		}
+		return arg
+	}
+	late := blk.sums(arg) // it reads what grouping makes
+	expr.Columns(arg, func(id int) { late = late || blk.rollup && id == blk.groupingID })
+	out := arg
+	if late {
+		out = expr.Replace(arg, func(n expr.Expr) expr.Expr {
+			if id, ok := n.ColumnIndex(); ok && blk.fromIDs[id] {
+				return blk.anyRow(id, n)
+			}
+			return nil
+		})
+	} else {
+		out = blk.anyRow(id, arg)
+	}
+	if orders {
+		if blk.anyRead == nil {
+			blk.anyRead = idSet{}
+		}
+		expr.Columns(out, func(id int) { blk.anyRead[id] = true })
+	}
+	return out
 }
 
 func (blk *block) groupedAll(list []expr.Expr, clause string) ([]expr.Expr, error) {

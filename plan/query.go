@@ -69,12 +69,15 @@ type block struct {
 	itemsLike          lookalikes // for ORDER BY, once all elements of the select list are bound
 	// groupingID is the column of GROUPING()'s bits.
 	groupingID int
-	anyValues  map[int]expr.Expr
-	anyRows    map[int]expr.Expr
-	fixed      idSet // determined's result
-	having     []expr.Expr
-	order      []orderKey
-	windows    []*windowGroup
+	// anyValues are the arguments of ANY_VALUE() by the columns that stand for it until it is known whether the block groups; anyRead are the columns
+	// that it reads in ORDER BY of DISTINCT then.
+	anyValues map[int]expr.Expr
+	anyRows   map[int]expr.Expr
+	anyRead   idSet
+	fixed     idSet // determined's result
+	having    []expr.Expr
+	order     []orderKey
+	windows   []*windowGroup
 	// windowed are the columns of window functions; windowsLike finds equal windows.
 	windowed    idSet
 	windowsLike lookalikes
@@ -381,7 +384,9 @@ func (blk *block) bindWhere() error {
 func (blk *block) expandItems() error {
 	for i := range blk.sel.Items {
 		it := &blk.sel.Items[i]
-		if star, ok := it.Expr.(*syntax.Star); ok {
+		if star, ok := it.Expr.(*syntax.Star); ok && blk.b.starless[blk.sel] {
+			it = idleStar
+		} else if ok {
 			if err := blk.expandStar(star); err != nil {
 				return err
 			}

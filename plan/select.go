@@ -145,7 +145,11 @@ func (blk *block) distinct(r rel) (rel, error) {
 				return nil
 			}
 			if swap[id] == nil {
-				spec, err := expr.NewAgg(blk.b.env.Build, "any_value", false, []expr.Expr{n}, expr.AggOptions{})
+				arg := n
+				if of := blk.anyValues[id]; of != nil {
+					arg = of
+				}
+				spec, err := expr.NewAgg(blk.b.env.Build, "any_value", false, []expr.Expr{arg}, expr.AggOptions{})
 				if err != nil {
 					return n // any_value of a column cannot fail
 				}
@@ -169,10 +173,13 @@ func (blk *block) distinct(r rel) (rel, error) {
 	return agg, nil
 }
 
-// listedOrWindows reports whether an expression reads the select list and window functions only: MySQL lets the latter order distinct rows.
+// listedOrWindows reports whether an expression reads the select list, window functions and ANY_VALUE only: MySQL lets the latter order distinct
+// rows.
 func (blk *block) listedOrWindows(e expr.Expr, listed idSet) bool {
 	all := true
-	expr.Columns(e, func(id int) { all = all && (listed[id] || blk.windowed[id]) })
+	expr.Columns(e, func(id int) {
+		all = all && (listed[id] || blk.windowed[id] || blk.anyValues[id] != nil || blk.anyRead[id])
+	})
 	return all
 }
 

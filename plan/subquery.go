@@ -89,12 +89,36 @@ func (b *binder) scalarOf(r *result) expr.Expr {
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
 	b.build.orderIdle(q)
+	b.build.idleStars(q.Body)
 	r, err := b.resolveInner(q)
 	if err != nil {
 		return nil, err
 	}
 	return expr.NotNull(b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanExists, boolean(), nil)), nil
 }
+
+// idleStars notes the blocks of EXISTS. As in MySQL a * in them stands for a constant, so that it may name no table, or one that does not exist;
+// but not beside HAVING, which reads the select list.
+func (b *builder) idleStars(body syntax.QueryBody) {
+	switch body := body.(type) {
+	case *syntax.Query:
+		b.idleStars(body.Body)
+	case *syntax.SetOp:
+		b.idleStars(body.Left)
+		b.idleStars(body.Right)
+	case *syntax.Select:
+		if body.Having != nil {
+			return
+		}
+		if b.starless == nil {
+			b.starless = map[*syntax.Select]bool{}
+		}
+		b.starless[body] = true
+	}
+}
+
+// idleStar is the element of the select list that * stands for in a block of EXISTS.
+var idleStar = &syntax.SelectItem{Expr: &syntax.Literal{Kind: syntax.LitInt, Value: "1"}}
 
 // inSubquery binds x IN (subquery), which is x = ANY, and x NOT IN (subquery), which is x <> ALL.
 func (b *binder) inSubquery(e *syntax.In) (expr.Expr, error) {

@@ -15,10 +15,14 @@ type writeTarget struct {
 	table *catalog.Table
 	verb  string
 	view  string // the view through which the statement changes it, if any
+	alias string // that may not be read: INSERT and REPLACE, as in MySQL, may read the table under another one; empty for all
 }
 
 func (b *builder) writeTarget(verb string, g *get) writeTarget {
 	t := writeTarget{table: g.table, verb: verb}
+	if verb == "INSERT" {
+		t.alias = g.alias
+	}
 	if levels := b.levels[g]; len(levels) > 0 {
 		t.view = levels[len(levels)-1].view.Name
 	}
@@ -30,7 +34,7 @@ func (b *builder) aim(verb string, g *get) { b.targets = []writeTarget{b.writeTa
 
 // checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables. As in MySQL the error
 // tells of the view, if one stands in between.
-func (b *builder) checkTarget(t *catalog.Table) error {
+func (b *builder) checkTarget(t *catalog.Table, alias string) error {
 	if b.derivedDepth > 0 {
 		return nil
 	}
@@ -40,7 +44,7 @@ func (b *builder) checkTarget(t *catalog.Table) error {
 	}
 	for _, target := range b.targets {
 		switch {
-		case target.table != t:
+		case target.table != t, target.alias != "" && target.alias != alias:
 		case through == target.view:
 			return types.Errorf(types.ErUpdateTableUsed, firstOf(target.view, t.Name))
 		case through != "":
