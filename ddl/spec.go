@@ -29,7 +29,9 @@ type ColumnSpec struct {
 	OnUpdateNow       bool
 	ExplicitCollation bool
 	Invisible         bool
-	Comment           string
+	// TwiceMembers lets an ENUM or SET have equal members, as MySQL does outside strict mode.
+	TwiceMembers bool
+	Comment      string
 	// Generated is set for a generated column, which has no Default.
 	Generated *catalog.Generated
 	// Original is the value of existing rows for ADD COLUMN when the default is

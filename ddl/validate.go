@@ -219,18 +219,29 @@ func checkType(c *ColumnSpec) error {
 	return nil
 }
 
+// checkMembers refuses an ENUM or SET with equal members, unless sql_mode lets them be.
 func checkMembers(c *ColumnSpec) error {
-	t := &c.Type
-	seen := make(map[string]struct{}, len(t.Elems)) // by sort key: comparing pairs of up to 65,535 members would take too long
+	if c.TwiceMembers {
+		return nil
+	}
+	if twice := DuplicateMembers(&c.Type); len(twice) > 0 {
+		return types.Errorf(types.ErDuplicatedValueInType, c.Name, twice[0], strings.ToUpper(c.Type.Name()))
+	}
+	return nil
+}
+
+// DuplicateMembers returns the members of an ENUM or SET, in UTF-8, that are equal to others behind them.
+func DuplicateMembers(t *types.Type) (twice []string) {
+	last := make(map[string]string, len(t.Elems)) // by sort key: comparing pairs of up to 65,535 members would take too long
 	var key []byte
 	for _, a := range t.Elems {
 		key = types.AppendSortKey(key[:0], []byte(a), t.Coll)
-		if _, twice := seen[string(key)]; twice {
-			return types.Errorf(types.ErDuplicatedValueInType, c.Name, t.MemberText(a), strings.ToUpper(t.Name()))
+		if before, is := last[string(key)]; is {
+			twice = append(twice, t.MemberText(before))
 		}
-		seen[string(key)] = struct{}{}
+		last[string(key)] = a
 	}
-	return nil
+	return twice
 }
 
 // keyBytes is the size of a key part in bytes as MySQL counts it for its limits. prefix is in characters, or bytes of a binary string; 0 is the

@@ -116,7 +116,7 @@ func buildDigestText(b *BuildContext, n *Node) error {
 // the result column.
 func buildNameConst(_ *BuildContext, n *Node) error {
 	for _, a := range n.args {
-		if f, ok := a.aux.(*folded); ok && !f.from.IsCall("neg") || a.kind != kindConst {
+		if f, ok := a.aux.(*folded); ok && !f.from.IsCall("neg") && !f.from.IsCall("collate") || a.kind != kindConst {
 			return types.Errorf(types.ErWrongArguments, "NAME_CONST")
 		}
 	}

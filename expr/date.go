@@ -23,7 +23,7 @@ var dateTable = map[string]function{
 	"dayofweek":   {1, 1, 0, wholeDate(intType(1), func(d types.DateTime) int64 { return int64(types.Weekday(dayNumber(d))) + 1 })},
 	"weekday":     {1, 1, 0, wholeDate(intType(1), func(d types.DateTime) int64 { return int64(types.Weekday(dayNumber(d))+6) % 7 })},
 	"dayofyear":   {1, 1, 0, wholeDate(intType(3), func(d types.DateTime) int64 { return int64(types.DayOfYear(d)) })},
-	"to_days":     {1, 1, 0, wholeDate(intType(6), func(d types.DateTime) int64 { return int64(dayNumber(d)) })},
+	"to_days":     {1, 1, 0, wholeDate(intType(7), func(d types.DateTime) int64 { return int64(dayNumber(d)) })},
 	"to_seconds": {1, 1, 0, wholeDate(intType(21), func(d types.DateTime) int64 {
 		return int64(dayNumber(d))*86400 + int64(d.Hour)*3600 + int64(d.Minute)*60 + int64(d.Second)
 	})},

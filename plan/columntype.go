@@ -265,16 +265,11 @@ func memberList(name string, t *types.Type, d *syntax.DataType, client *types.Ch
 	if len(d.Elems) > limit {
 		return types.Errorf(types.ErTooBigSet, name)
 	}
-	seen := map[string]bool{}
 	for _, lit := range d.Elems {
 		member := strings.TrimRight(memberText(lit), " ")
 		if t.ID == types.TypeSet && strings.Contains(member, ",") {
 			return types.Errorf(types.ErIllegalValueForType, "set", types.InUTF8(member, client))
 		}
-		if seen[member] {
-			return types.Errorf(types.ErDuplicatedValueInType, name, types.InUTF8(member, client), strings.ToUpper(t.Name()))
-		}
-		seen[member] = true
 		own, _ := types.ConvertCharset(nil, []byte(member), client, t.Coll.Charset())
 		if t.Coll.Charset().CountChars(own) > memberCharsMax {
 			return types.NewError(erLongMember, "Too long enumeration/set value for column "+name+".")

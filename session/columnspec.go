@@ -24,6 +24,12 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 	if spec.Type, spec.ExplicitCollation, err = plan.ColumnType(spec.Name, &data, collation, s.clientCharset()); err != nil {
 		return spec, nil, err
 	}
+	if !s.context.SQLMode.IsStrict() && len(spec.Type.Elems) > 0 {
+		spec.TwiceMembers = true
+		for _, member := range ddl.DuplicateMembers(&spec.Type) {
+			s.context.Warn(types.LevelNote, types.ErDuplicatedValueInType, spec.Name, member, strings.ToUpper(spec.Type.Name()))
+		}
+	}
 	if data.Kind == syntax.TypeSerial {
 		spec.NotNull, spec.AutoInc = true, true
 		keys = append(keys, ddl.IndexSpec{Unique: true, Columns: []ddl.IndexColumnSpec{{Column: spec.Name}}})

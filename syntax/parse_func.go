@@ -334,8 +334,11 @@ func (p *parser) aggregate() Expr {
 		}
 		a.Args = []Expr{&Star{Pos: Pos(p.prevEnd - 1)}}
 	default:
-		a.Distinct = p.acceptKw(kwDistinct)
-		a.All = !a.Distinct && p.acceptKw(kwAll)
+		switch a.Name {
+		case "COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT": // MySQL's grammar has DISTINCT for no others
+			a.Distinct = p.acceptKw(kwDistinct)
+		}
+		a.All = !a.Distinct && a.Name != "GROUP_CONCAT" && p.acceptKw(kwAll)
 		a.Args = p.exprList()
 		p.checkAggregate(a)
 	}

@@ -236,6 +236,9 @@ func (p *parser) setValue() Expr {
 	case kwOn, kwAll, kwRow, kwSystem:
 		return p.wordValue()
 	}
+	if p.tok.kind == tQuoted && p.tok.end-p.tok.pos == 2 {
+		return &ColumnRef{Pos: Pos(p.next().pos)} // "" with ANSI_QUOTES: no name is empty but one that stands for its text
+	}
 	return p.expr()
 }
 
