@@ -276,18 +276,19 @@ func (p *printer) word(name, s string) {
 	}
 }
 
-// ShowCreateView returns the text of SHOW CREATE VIEW; the names in query stand in backticks.
-func ShowCreateView(t *Table, query string, named bool, quotes Quotes) string {
+// ShowCreateView returns the text of SHOW CREATE VIEW for a session whose database is db; the names in query stand in backticks. Under ANSI MySQL
+// leaves the options out.
+func ShowCreateView(t *Table, query string, named bool, quotes Quotes, ansi bool, db string) string {
 	p := &printer{table: t, quotes: quotes}
-	p.text("CREATE ALGORITHM=" + t.View.Algorithm + " DEFINER=")
-	p.ident(t.View.DefinerUser)
-	p.text("@")
-	p.ident(t.View.DefinerHost)
-	security := "DEFINER"
-	if t.View.Invoker {
-		security = "INVOKER"
+	if ansi {
+		p.text("CREATE VIEW ")
+	} else {
+		p.viewOptions()
 	}
-	p.text(" SQL SECURITY " + security + " VIEW ")
+	if db != t.Schema {
+		p.ident(t.Schema)
+		p.text(".")
+	}
 	p.ident(t.Name)
 	if named {
 		p.text(" (")
@@ -304,4 +305,18 @@ func ShowCreateView(t *Table, query string, named bool, quotes Quotes) string {
 		p.text(" WITH " + t.View.Check + " CHECK OPTION")
 	}
 	return string(p.b)
+}
+
+// viewOptions writes the beginning of CREATE VIEW.
+func (p *printer) viewOptions() {
+	t := p.table
+	p.text("CREATE ALGORITHM=" + t.View.Algorithm + " DEFINER=")
+	p.ident(t.View.DefinerUser)
+	p.text("@")
+	p.ident(t.View.DefinerHost)
+	security := "DEFINER"
+	if t.View.Invoker {
+		security = "INVOKER"
+	}
+	p.text(" SQL SECURITY " + security + " VIEW ")
 }

@@ -100,7 +100,9 @@ func (in *inserter) result(rows int) sqlapi.Result {
 		return in.loaded(res)
 	}
 	if in.generated != 0 {
-		rt.LastGeneratedID = in.generated
+		if !in.node.Unseen {
+			rt.LastGeneratedID = in.generated
+		}
 		res.InsertID = in.generated
 	} else if in.written && (in.node.Source == nil || in.node.Mode != InsertUpdate) {
 		// MySQL reports 0 for INSERT … SELECT … ON DUPLICATE KEY UPDATE.

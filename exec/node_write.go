@@ -51,6 +51,8 @@ type Insert struct {
 	Table *catalog.Table
 	// View is the view through which the statement inserts, nil for none.
 	View *catalog.Table
+	// Unseen says that the view does not show the AUTO_INCREMENT column: LAST_INSERT_ID() stays what it is.
+	Unseen bool
 	// Cols are the ordinals of the columns that the rows give, in order; a statement
 	// without column list names all visible ones.
 	Cols []int

@@ -52,6 +52,8 @@ type builder struct {
 	updatable map[*get]*catalog.Table
 	// within are the tables inside views and derived tables. A statement can change them only through a view that is in updatable.
 	within map[*get]bool
+	// joinViews are the views that can be changed and join tables: MySQL deletes through none of them.
+	joinViews map[*catalog.Table]bool
 	// levels are the views around a table that may be changed through them, innermost first; made are the columns that views compute, and
 	// viewRels what the queries of views have become.
 	levels   map[*get][]viewLevel

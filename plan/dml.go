@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -88,6 +89,7 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 	}
 	t := g.table
 	node := &exec.Insert{Table: t, View: b.updatable[g]}
+	node.Unseen = node.View != nil && t.AutoInc != nil && !slices.ContainsFunc(s.columns, func(c column) bool { return c.id == g.first+t.AutoInc.Ordinal })
 	if node.Checks, err = b.rowChecks(g, nil); err != nil {
 		return err
 	}

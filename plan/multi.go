@@ -335,7 +335,7 @@ func (b *builder) viewTarget(from rel, s *scope, alias string) (found *get, err 
 		if g == nil || b.updatable[g] == nil {
 			continue
 		}
-		if found != nil && found != g {
+		if found != nil && found != g || b.joinViews[b.updatable[g]] {
 			return nil, types.Errorf(types.ErViewDeleteMergeView, b.updatable[g].Schema, b.updatable[g].Name)
 		}
 		found = g

@@ -70,9 +70,13 @@ func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope
 	}
 	shown := map[*get]bool{}
 	joinedTables(r, shown)
-	for g = range shown {
-		if b.updatable[g] == nil {
+	all := shown
+	for g = range all {
+		view := b.updatable[g]
+		if view == nil {
 			shown = nil
+		} else if verb == "DELETE" && b.joinViews[view] {
+			return nil, nil, nil, types.Errorf(types.ErViewDeleteMergeView, view.Schema, view.Name)
 		}
 	}
 	switch {

@@ -101,6 +101,15 @@ func (b *builder) noteUpdatable(r rel, view *catalog.Table, merged bool, before 
 	if merged {
 		joinedTables(r, shown)
 	}
+	switch joins := anyRel(r, func(r rel) bool { _, ok := r.(*join); return ok }); {
+	case len(shown) == 1 && !joins && b.readElsewhere(shown, before, true):
+		clear(shown)
+	case len(shown) > 0 && joins:
+		if b.joinViews == nil {
+			b.joinViews = map[*catalog.Table]bool{}
+		}
+		b.joinViews[view] = true
+	}
 	if b.updatable == nil {
 		b.updatable = map[*get]*catalog.Table{}
 	}
@@ -112,6 +121,19 @@ func (b *builder) noteUpdatable(r rel, view *catalog.Table, merged bool, before 
 		}
 	}
 	b.enclose(before)
+}
+
+// readElsewhere reports whether the one table that a view shows is read once more, in a subquery of it or of the views that it reads; by the same name,
+// if named, which is all that MySQL looks at when it changes the view.
+func (b *builder) readElsewhere(shown map[*get]bool, before int, named bool) bool {
+	for g := range shown {
+		if slices.ContainsFunc(b.gets[before:], func(other *get) bool {
+			return other != g && other.table == g.table && (!named || other.alias == g.alias)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // enclose notes that the tables met since before are behind a view or a derived table.
@@ -409,12 +431,7 @@ func (b *builder) readsAgain(from syntax.TableExpr, shown map[*get]bool) (bool, 
 	if view, err := b.viewOf(ref); view != nil || err != nil {
 		return false, err
 	}
-	for g := range shown {
-		if slices.ContainsFunc(b.gets, func(other *get) bool { return other != g && other.table == g.table }) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return b.readElsewhere(shown, 0, false), nil
 }
 
 // QueryColumn is a column of a query's result, and the column of a base table that it is, if it is one.

@@ -131,7 +131,7 @@ func applyTimestamp(s *Session, value string) error {
 	}
 	s.fixedNow = time.Time{}
 	if seconds != 0 {
-		s.fixedNow = time.UnixMicro(int64(seconds * 1e6))
+		s.fixedNow = time.UnixMicro(int64(math.Round(seconds * 1e6)))
 	}
 	return nil
 }

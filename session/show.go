@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -76,7 +77,24 @@ func (s *Session) showTarget(stmt *syntax.Show, db string) error {
 		if catalog.IsSystemSchema(db) {
 			return nil
 		}
-		return s.visibleTable(db, stmt.Table.Name)
+		if err := s.visibleTable(db, stmt.Table.Name); err != nil || stmt.Kind == syntax.ShowIndex {
+			return err
+		}
+		return s.validView(db, stmt.Table.Name)
+	}
+	return nil
+}
+
+// validView fails with 1356 for a view whose query has become invalid: its columns are nobody's any more.
+func (s *Session) validView(db, name string) error {
+	t := s.schema().Lookup(db, name)
+	if t == nil || t.View == nil {
+		return nil
+	}
+	_, err := plan.ViewTables(s.planEnv(""), t)
+	var e *types.Error
+	if errors.As(err, &e) && e.Number == types.ErViewInvalid {
+		return err
 	}
 	return nil
 }

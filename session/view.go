@@ -96,12 +96,8 @@ func (s *Session) dropViews(c *ddl.Call, stmt *syntax.DropObjects) error {
 
 // showCreateView answers SHOW CREATE VIEW, and SHOW CREATE TABLE of a view.
 func (s *Session) showCreateView(t *catalog.Table, more bool, out Response) error {
-	bare := ""
-	if s.db == t.Schema {
-		bare = s.db
-	}
-	query, named := plan.CanonicalView(s.planEnv(""), t, bare)
-	text := catalog.ShowCreateView(t, query, named, s.quotes())
+	query, named := plan.CanonicalView(s.planEnv(""), t, s.db)
+	text := catalog.ShowCreateView(t, query, named, s.quotes(), s.context.SQLMode&types.ModeAnsi != 0, s.db)
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("View", 64), textColumn("Create View", 1024), textColumn("character_set_client", 32), textColumn("collation_connection", 32)},
 		[][]types.Value{{types.Text(t.Name), types.Text(text), types.Text(t.View.Charset), types.Text(t.View.Collation)}}, more, out)
 }
