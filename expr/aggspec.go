@@ -74,6 +74,9 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.args[0] = asNumber(args[0])
 		s.typ = sumType(b, s.kind, s.args[0])
 	case aggMin, aggMax, aggAny:
+		if args[0].coer == CoerNone && s.kind != aggAny { // its collation is undetermined
+			return nil, collationError(name, b, []Expr{args[0], args[0]})
+		}
 		s.typ, s.coer = args[0].typ, args[0].coer
 		s.distinct = false // it does not change the result
 	case aggBitAnd, aggBitOr, aggBitXor:
@@ -81,7 +84,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 			s.coer = CoerCoercible
 			return s, s.bitBytesType()
 		}
-		s.args[0] = AsNumber(args[0])
+		s.args[0] = wholeNumber(asNumber(args[0]))
 		s.typ = uintType(21)
 	case aggVariance:
 		s.args[0] = asNumber(args[0])

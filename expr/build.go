@@ -80,6 +80,7 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	n := newCall(name, args)
 	n.flags |= f.flags
 	n.readNumbers()
+	n.readDates()
 	if err := f.build(b, n); err != nil {
 		return nil, err
 	}

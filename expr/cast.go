@@ -14,9 +14,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	x := n.args[0]
 	n.coer, n.ascii = CoerNumeric, true
 	switch {
-	case t.IsInteger(): // not asNumber: it reads the text of a CASE or IF
-		x = AsNumber(x)
-	case t.IsNumeric():
+	case t.IsInteger() && !isExtremeDate(x): // not asNumber: it reads the text of a CASE or IF
+		x = wholeNumber(AsNumber(x))
+	case t.IsNumeric() && t.ID != types.TypeYear:
 		x = asNumber(x)
 	}
 	n.args[0] = x
@@ -33,6 +33,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		}
 	case t.IsTemporal():
 		t.Scale = max(t.Scale, 0)
+		if x.isChoice() && x.name != "nullif" {
+			n.args[0] = rawChoice(x)
+		}
 		if x.typ.ID == types.TypeYear && t.ID != types.TypeTime {
 			n.args[0] = yearAsDate(x, 1)
 		}

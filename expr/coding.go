@@ -52,7 +52,7 @@ var codingTable = map[string]function{
 	"sha1": {1, 1, 0, asciiText(chars(40), evalDigest)}, "sha2": {2, 2, 0, asciiText(sha2Length, evalSHA2)},
 	"crc32":        {1, 1, 0, plain(uintType(10), evalCRC32)},
 	"random_bytes": {1, 1, FlagVolatile, bytesOut(chars(1024), evalRandomBytes)},
-	"bit_count":    {1, 1, 0, plain(intType(21), evalBitCount)}, "weight_string": {1, 2, 0, bytesOut(chars(-1), evalWeightString)},
+	"bit_count":    {1, 1, 0, plain(intType(21), evalBitCount)}, "weight_string": {1, 2, 0, buildWeightString},
 }
 
 // bytesOut returns the builder of a function whose result is a binary string of at most length(n) bytes.
@@ -129,8 +129,12 @@ func buildChar(_ *BuildContext, n *Node) error {
 
 // buildQuote is QUOTE. QUOTE(NULL) is the text NULL without quotes.
 func buildQuote(b *BuildContext, n *Node) error {
+	own := b.derive(n.args[0]).coer
 	if err := b.joinText(n, 0, 0); err != nil {
 		return err
+	}
+	if own == CoerNumeric {
+		n.coer = own
 	}
 	length := charLength(&n.args[0].typ)
 	if length >= 0 {
@@ -151,6 +155,9 @@ func buildQuote(b *BuildContext, n *Node) error {
 		}
 		if s.IsNull() {
 			return ctx.fromUTF8(n, []byte("NULL")), nil
+		}
+		if to := n.typ.Coll.Charset(); s.Coll == types.Binary && !to.Valid(s.B) {
+			return types.Null(), noConversion(s.B, s.Coll.Charset(), to)
 		}
 		size := len(s.B) + 2
 		for _, c := range s.B {
@@ -191,6 +198,9 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if v.IsNumeric() || v.K == types.KindBit {
 		bits := ctx.bitOperand(&v)
+		if v.K == types.KindDecimal && types.DecSign(v) > 0 {
+			bits = min(bits, math.MaxInt64) // it is read as a signed number
+		}
 		if f := v.Float64(); v.K == types.KindFloat && (f >= math.MaxInt64 || f < math.MinInt64) {
 			if _, computed := n.args[0].aux.(*folded); computed || n.args[0].kind == kindCall {
 				return v, outOfRange(n.args[0], "BIGINT")
@@ -474,6 +484,14 @@ func evalRandomBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	out := make([]byte, k)
 	_, err = rand.Read(out)
 	return types.Bytes(out), err
+}
+
+func buildWeightString(b *BuildContext, n *Node) error {
+	if err := bytesOut(chars(-1), evalWeightString)(b, n); err != nil {
+		return err
+	}
+	n.coer = b.derive(n.args[0]).coer
+	return nil
 }
 
 // evalWeightString is WEIGHT_STRING. A second argument is the n of AS CHAR(n): the text is cut off after n characters, and padded with spaces to

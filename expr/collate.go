@@ -12,16 +12,16 @@ type Coercibility uint8
 
 // The coercibilities, with the numbers that COERCIBILITY() returns.
 const (
-	CoerExplicit  Coercibility = iota // COLLATE
-	CoerNone                          // CONCAT of strings with different collations
-	CoerImplicit                      // columns, user variables
-	CoerSysconst                      // USER(), VERSION()
-	CoerCoercible                     // literals, parameters
-	CoerNumeric                       // numbers and dates converted to text
-	CoerIgnorable                     // NULL
+	CoerExplicit  Coercibility = 0 // COLLATE
+	CoerImplicit  Coercibility = 2 // columns, user variables
+	CoerSysconst  Coercibility = 3 // USER(), VERSION()
+	CoerCoercible Coercibility = 4 // literals, parameters
+	CoerNumeric   Coercibility = 5 // numbers and dates converted to text
+	CoerIgnorable Coercibility = 6 // NULL
+	CoerNone      Coercibility = 7 // CONCAT of strings with different collations: any other collation decides
 )
 
-var coercibilityNames = [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}
+var coercibilityNames = [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE", "NONE"}
 
 // coercibilityOf returns the coercibility of an expression of type t; strings is that of a string of the same origin.
 func coercibilityOf(t *types.Type, strings Coercibility) Coercibility {
@@ -152,8 +152,11 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	case r.coll.IsBin():
 		return win(r)
 	}
-	return derivation{l.coll.Charset().Bin, CoerNone, ascii}, true
+	return derivation{l.coll.Charset().Bin, coerConflict, ascii}, true
 }
+
+// coerConflict is CoerNone while collations are merged: that of two which don't mix, and which no third one but an explicit one settles.
+const coerConflict Coercibility = 1
 
 // aggregate returns the common collation of args, or error 1267, which names the operation op. strict refuses the result CoerNone, too, as
 // comparisons must.
@@ -171,10 +174,13 @@ func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Exp
 		if !ok {
 			return d, collationError(op, b, operands)
 		}
-		if strict && merged.coer == CoerNone && i == len(args)-2 {
+		if strict && i == len(args)-2 && (merged.coer == CoerNone || merged.coer == coerConflict) {
 			return d, collationError(op, b, operands)
 		}
 		d = merged
+	}
+	if d.coer == coerConflict {
+		d.coer = CoerNone
 	}
 	return d, unreadable(d.coll, args)
 }
@@ -230,6 +236,9 @@ func collationError(op string, b *BuildContext, args []Expr) error {
 // are converted at once. It returns e itself if no conversion is needed.
 func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	textual := isTextual(&e.typ)
+	if coll != types.Binary && (textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeBit) && !IsConst(e) {
+		return b.bytesAsText(e, coll)
+	}
 	if textual && e.typ.Coll == coll || coll == types.Binary || textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeNull || e.typ.ID == types.TypeBit {
 		return e
 	}
@@ -255,6 +264,26 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	return foldHidden(b, n)
 }
 
+// bytesAsText returns the binary string or BIT e as a text of the character set of coll. Bytes that are no text in it are error 3854.
+func (b *BuildContext) bytesAsText(e Expr, coll types.CollationID) Expr {
+	n := newCall("bytes as text", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.aux = true, e.typ, e.coer, e.ascii, e.notNull, coll.Charset()
+	if n.typ.Coll = coll; !n.typ.IsStringType() {
+		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := ctx.text(n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		if to := n.aux.(*types.Charset); !to.Valid(v.B) {
+			return types.Null(), noConversion(v.B, types.Binary.Charset(), to)
+		}
+		return types.String(v.B, n.typ.Coll), nil
+	}
+	return n
+}
+
 func asciiCompatible(cs *types.Charset) bool { return cs.MinLen == 1 }
 
 func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -276,7 +305,7 @@ func (b *BuildContext) toSubject(e Expr, coll types.CollationID) (Expr, error) {
 		return nil, err
 	}
 	c := b.toCharset(e, coll)
-	if c == e || c.kind == kindConst {
+	if c == e || c.kind == kindConst || c.IsCall("bytes as text") {
 		return c, nil
 	}
 	c.eval = evalToSubject

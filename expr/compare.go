@@ -31,6 +31,8 @@ type comparator struct {
 	bytes bool // coll orders strings by their bytes
 	// date is what a text has to be that is compared with dates.
 	date DateNeed
+	// list is of IN: texts that are no times are equal to each other, and values that are no JSON are compared as JSON.
+	list bool
 }
 
 // compare orders two values that are not NULL: -1, 0 or 1. ok is false if one of them cannot be converted to the class: a value that is
@@ -69,6 +71,11 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		if a.IsNumeric() || b.IsNumeric() {
 			return compareUnadapted(ctx, a, b), true
 		}
+		if c.list {
+			x, ok1 := ctx.listedTime(a)
+			y, ok2 := ctx.listedTime(b)
+			return max(orderInts(x, y), orderInts(y, x), orderTruths(ok1, ok2)), true
+		}
 		x, ok1 := toTime(ctx, a)
 		y, ok2 := toTime(ctx, b)
 		switch { // a parameter that is no time is compared as text, as a literal is
@@ -79,8 +86,33 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 			return sign(ctx.compareTexts(ctx.textOf(a), b.B, b.Coll)), true
 		}
 		return orderInts(x, y), ok1 && ok2
+	case classJSON:
+		if c.list {
+			return sign(types.CompareAsJSON(ctx.Context, a, b)), true
+		}
 	}
 	return sign(types.CompareMixed(ctx.Context, *a, *b, c.coll)), true
+}
+
+// listedTime returns v as a TIME in a list of IN, where a date is its text.
+func (ctx *Ctx) listedTime(v *types.Value) (int64, bool) {
+	if v.K != types.KindTime && v.K != types.KindString {
+		text := types.String(ctx.textOf(v), types.DefaultCollation)
+		v = &text
+	}
+	t, ok := ctx.timeOf(v)
+	if !ok {
+		return 0, false
+	}
+	return t.N, true
+}
+
+// orderTruths is 0 if x and y are the same.
+func orderTruths(x, y bool) int {
+	if x == y {
+		return 0
+	}
+	return 1
 }
 
 // compareTemporal orders dates. Two timestamps are compared as instants, everything else as local date and time.
@@ -103,8 +135,11 @@ func (c *comparator) toDate(ctx *Ctx, v *types.Value) (int64, bool) {
 		return v.N, true
 	case types.KindString, types.KindEnum, types.KindSet:
 		t, ok, whole := types.TextDate(ctx.Context, v)
-		if !ok || !whole {
+		if ok = ok && !(types.HasZeroInDate(t.N) && ctx.SQLMode&types.ModeNoZeroInDate != 0); !ok || !whole {
 			c.date.warn(ctx, v)
+		}
+		if !ok {
+			return 0, true
 		}
 		return t.N, true
 	}
@@ -242,6 +277,9 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	} else if y.typ.ID == types.TypeYear && classOf(&x.typ) == classTemporal {
 		y = yearAsDate(y, 0)
 	}
+	if !toleratesNoDate(op) {
+		x, y = b.besideDate(x, y), b.besideDate(y, x)
+	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
 	switch {
 	case c.class == classFloat:
@@ -327,18 +365,18 @@ func NeedOf(e Expr) DateNeed { return dateNeed(e) }
 func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls bool) (Expr, Expr, error) {
 	var err error
 	switch {
-	case comparesAsColumn(x) && IsConst(y):
+	case comparesAsColumn(x, y) && IsConst(y):
 		y, err = b.adapt(x, y, tolerant, nulls)
-	case comparesAsColumn(y) && IsConst(x):
+	case comparesAsColumn(y, x) && IsConst(x):
 		x, err = b.adapt(y, x, tolerant, nulls)
 	}
 	return x, y, err
 }
 
-// comparesAsColumn reports whether constants are converted for e: for columns, and for all dates, because MySQL compares those as dates anyway.
-func comparesAsColumn(e Expr) bool {
-	c := classOf(&e.typ)
-	return e.kind == kindColumn || c == classTemporal
+// comparesAsColumn reports whether the constant k is converted for e: for columns, and texts for all dates, because MySQL compares those as dates
+// anyway. Beside a number, a date that is no column is a number.
+func comparesAsColumn(e, k Expr) bool {
+	return e.kind == kindColumn || classOf(&e.typ) == classTemporal && (textClass(k) || k.kind == kindParam)
 }
 
 // adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col
@@ -352,9 +390,6 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 		if k.typ.ID == col.typ.ID || col.typ.ID == types.TypeDatetime {
 			return k, nil
 		}
-	}
-	if target == classTime && own == classTemporal {
-		return k, nil
 	}
 	if own == classString && col.typ.ID == types.TypeBit && !b.BitBytes {
 		number := *col // a BIT is compared as the number that it is, but would take a text's bytes for its own
@@ -515,13 +550,25 @@ func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 			return r, types.DecCompare(d, r) == 0
 		}
 	case classTime:
-		if v.K == types.KindString || v.IsNumeric() {
-			return ctx.timeOf(&v)
-		}
+		return adaptTime(ctx, v, t)
 	case classTemporal:
 		return adaptTemporal(ctx, v, t)
 	}
 	return v, false
+}
+
+// adaptTime converts v to the TIME type t of a column, rounded to its scale: a date to its time of day, a text only if nothing else is in it.
+func adaptTime(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	if v.K == types.KindBit || v.K == types.KindJSON || v.K == types.KindTime {
+		return v, v.K == types.KindTime
+	}
+	quiet := NewCtx(&types.Context{SQLMode: ctx.SQLMode, Loc: ctx.Location()})
+	time, ok := quiet.timeOf(&v)
+	if !ok || v.K == types.KindString && quiet.WarningCount() > 0 {
+		return v, false
+	}
+	rounded, err := types.Cast(quiet.Context, time, types.Type{ID: types.TypeTime, Length: -1, Scale: max(t.Scale, 0)})
+	return rounded, err == nil && !rounded.IsNull()
 }
 
 func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
@@ -529,7 +576,7 @@ func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 		return v, false
 	}
 	dt, ok := types.ToDatetime(ctx.Context, &v)
-	if !ok {
+	if !ok || v.K == types.KindString && types.HasZeroInDate(dt.N) && ctx.SQLMode&types.ModeNoZeroInDate != 0 {
 		return v, false
 	}
 	return fitDate(ctx, dt, t), true

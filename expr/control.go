@@ -37,7 +37,9 @@ func fractionStep(decimals int8) int64 {
 }
 
 // unscaled reports whether the scale of n's values may differ from that of its type.
-func (n *Node) unscaled() bool { return n.loose || n.IsCall("addtime", "subtime") }
+func (n *Node) unscaled() bool {
+	return n.loose || n.IsCall("addtime", "subtime") || n.typ.ID == types.TypeTime && n.IsCall("date_add", "date_sub")
+}
 
 // coerced returns e with its values converted to the kind, scale and collation of t.
 func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
@@ -171,24 +173,34 @@ func buildCase(b *BuildContext, n *Node) error {
 	}
 	n.notNull = n.notNull && len(n.args)%2 == 1
 	n.eval = evalCase
+	n.noteMixed()
 	return nil
 }
 
 func evalCase(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	r, err := ctx.chosen(n, row)
+	if r == nil {
+		return types.Null(), err
+	}
+	return r.eval(ctx, r, row)
+}
+
+// chosen returns the result of an IF or CASE without a value that is taken; nil for none.
+func (ctx *Ctx) chosen(n *Node, row []types.Value) (Expr, error) {
 	i := 0
 	for ; i+1 < len(n.args); i += 2 {
 		t, err := ctx.choose(n.args[i], row)
 		if err != nil {
-			return types.Null(), err
+			return nil, err
 		}
 		if t == triTrue {
-			return n.args[i+1].eval(ctx, n.args[i+1], row)
+			return n.args[i+1], nil
 		}
 	}
 	if i < len(n.args) {
-		return n.args[i].eval(ctx, n.args[i], row)
+		return n.args[i], nil
 	}
-	return types.Null(), nil
+	return nil, nil
 }
 
 // buildCaseValue is CASE base WHEN v THEN r …: the base is evaluated once and compared with each value in its class.
@@ -200,9 +212,12 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 	cs := make([]*comparator, len(args))
 	var where []int
 	for i := 1; i+1 < len(args); i += 2 {
-		c, x, y, err := b.newComparator("case", args[0], args[i])
-		if err != nil {
-			return err
+		c, x, y := caseOverride(args[0], args[i]), args[0], args[i]
+		if c == nil {
+			var err error
+			if c, x, y, err = b.newComparator("case", args[0], args[i]); err != nil {
+				return err
+			}
 		}
 		if x == args[0] {
 			args[i] = y
@@ -221,13 +236,23 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 	}
 	n.notNull = n.notNull && len(args)%2 == 0
 	n.aux, n.eval = cs, evalCaseValue
+	n.noteMixed()
 	return nil
 }
 
 func evalCaseValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	r, err := ctx.chosenByValue(n, row)
+	if r == nil {
+		return types.Null(), err
+	}
+	return r.eval(ctx, r, row)
+}
+
+// chosenByValue is chosen for a CASE with a value.
+func (ctx *Ctx) chosenByValue(n *Node, row []types.Value) (Expr, error) {
 	base, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil {
-		return base, err
+		return nil, err
 	}
 	cs := n.aux.([]*comparator)
 	i := 1
@@ -237,19 +262,19 @@ func evalCaseValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		v, err := n.args[i].eval(ctx, n.args[i], row)
 		if err != nil {
-			return v, err
+			return nil, err
 		}
 		if v.IsNull() {
 			continue
 		}
 		if order, ok := cs[i].compare(ctx, &base, &v); ok && order == 0 {
-			return n.args[i+1].eval(ctx, n.args[i+1], row)
+			return n.args[i+1], nil
 		}
 	}
 	if i < len(n.args) {
-		return n.args[i].eval(ctx, n.args[i], row)
+		return n.args[i], nil
 	}
-	return types.Null(), nil
+	return nil, nil
 }
 
 func buildIf(b *BuildContext, n *Node) error {
@@ -260,6 +285,7 @@ func buildIf(b *BuildContext, n *Node) error {
 		return err
 	}
 	n.eval = evalCase
+	n.noteMixed()
 	return nil
 }
 
@@ -285,6 +311,26 @@ func buildCoalesce(b *BuildContext, n *Node) error {
 			}
 		}
 		return types.Null(), nil
+	}
+	return nil
+}
+
+// caseOverride returns the comparator of a CASE's value with a WHEN where they are compared otherwise than = does, else nil: documents as the numbers or
+// texts that they are, and dates beside a text as texts.
+func caseOverride(x, y Expr) *comparator {
+	cx, cy := classOf(&x.typ), classOf(&y.typ)
+	number := cx != classNull && cx < classString || cy != classNull && cy < classString
+	switch {
+	case cx == classNull || cy == classNull:
+		return nil
+	case (cx == classJSON || cy == classJSON) && number:
+		return &comparator{class: classFloat}
+	case cx == classJSON, cx == classString && cy == classJSON:
+		return &comparator{class: classString, coll: types.Utf8mb4Bin}
+	case cx == classString && cy == classTemporal:
+		return &comparator{class: classString, coll: x.typ.Coll}
+	case cx == classTime && cy == classString && !IsConst(y):
+		return &comparator{class: classTime, list: true}
 	}
 	return nil
 }
@@ -322,112 +368,6 @@ func buildNullIf(b *BuildContext, n *Node) error {
 		return v, nil
 	}
 	return nil
-}
-
-// buildExtreme is GREATEST and LEAST.
-func buildExtreme(b *BuildContext, n *Node) error {
-	if err := rejectRows(n.args); err != nil {
-		return err
-	}
-	cls := classNull
-	for _, a := range n.args {
-		cls = max(cls, classOf(&a.typ))
-	}
-	// GREATEST and LEAST compare numbers with strings as strings; dates with strings and numbers as dates, of which the result is a string.
-	c := &comparator{class: cls}
-	where := make([]int, len(n.args))
-	for i := range where {
-		where[i] = i
-	}
-	if cls == classTemporal && !allTemporal(n.args) {
-		n.args = b.dateTexts(n.args)
-	}
-	if cls == classJSON {
-		c.class = classString
-	}
-	if err := b.unify(n, where); err != nil {
-		return err
-	}
-	if isTextual(&n.typ) {
-		c.coll, c.bytes = n.typ.Coll, bytewise(n.typ.Coll)
-		if c.class != classTemporal {
-			c.class = classString
-		}
-	} else {
-		c.class = classOf(&n.typ)
-	}
-	c.mask = maskGreater
-	if n.name == "least" {
-		c.mask = maskLess
-	}
-	n.aux, n.eval = c, evalExtreme
-	return nil
-}
-
-// dateTexts converts arguments of GREATEST or LEAST, of which some are dates, to the texts of dates of one type: DATETIME if one of them has a
-// time of day, else DATE.
-func (b *BuildContext) dateTexts(args []Expr) []Expr {
-	t := dateType
-	for _, a := range args {
-		if a.typ.ID == types.TypeDatetime || a.typ.ID == types.TypeTimestamp {
-			t.ID = types.TypeDatetime
-		}
-	}
-	if t.ID == types.TypeDatetime {
-		t.Scale = 0
-		for _, a := range args {
-			t.Scale = max(t.Scale, fspOfArg(a))
-		}
-	}
-	out := make([]Expr, len(args))
-	for i, a := range args {
-		if out[i] = a; a.typ.ID == t.ID && a.typ.Scale == t.Scale || a.typ.ID == types.TypeNull {
-			continue
-		}
-		if a.typ.ID == types.TypeYear {
-			a = yearAsDate(a, 1)
-		}
-		n := newCall("date text", []Expr{a})
-		n.hidden, n.coer, n.ascii, n.notNull, n.aux, n.eval = true, CoerNumeric, true, a.notNull, t, evalDateText
-		n.typ = stringType(max(charLength(&t), charLength(&a.typ)), b.collation())
-		if isTextual(&a.typ) {
-			n.coer, n.typ.Coll = a.coer, a.typ.Coll
-		}
-		out[i] = foldHidden(b, n)
-	}
-	return out
-}
-
-// evalDateText returns its argument as the text of a date of the type in n.aux; the text of anything that is no date stays as it is.
-func evalDateText(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := n.args[0].eval(ctx, n.args[0], row)
-	if err != nil || v.IsNull() {
-		return v, err
-	}
-	d, err := types.Cast(ctx.Context, v, n.aux.(types.Type))
-	if err != nil || d.IsNull() {
-		return ctx.fromUTF8(n, append([]byte(nil), ctx.textOf(&v)...)), err
-	}
-	return ctx.fromUTF8(n, append([]byte(nil), ctx.textOf(&d)...)), nil
-}
-
-func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	c := n.aux.(*comparator)
-	best := types.Null()
-	for i, a := range n.args {
-		v, err := a.eval(ctx, a, row)
-		if err != nil || v.IsNull() {
-			return types.Null(), err
-		}
-		if i == 0 {
-			best = v
-			continue
-		}
-		if order, ok := c.compare(ctx, &v, &best); ok && c.test(order) {
-			best = v
-		}
-	}
-	return best, nil
 }
 
 // buildInterval is INTERVAL(n, a, b, …): how many of the bounds, in order, are NULL or <= n until the first that is not; -1 if n is NULL.

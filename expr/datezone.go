@@ -78,7 +78,7 @@ func fspOfArg(e Expr) int8 {
 	case classInt, classNull:
 		return 0
 	case classString:
-		if v, ok := e.ConstValue(); ok {
+		if v, ok := e.ConstValue(); ok && computed(e) == e {
 			dot := strings.LastIndexByte(string(v.B), '.')
 			if dot < 0 {
 				return 0

@@ -230,7 +230,7 @@ func buildBit(b *BuildContext, n *Node) error {
 	}
 	args := make([]Expr, len(n.args))
 	for i, a := range n.args {
-		args[i] = AsNumber(a)
+		args[i] = wholeNumber(asNumber(a))
 	}
 	n.args, n.typ, n.coer, n.eval = args, uintType(21), CoerNumeric, evalBit
 	return nil

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/pandodb/pando/types"
@@ -30,7 +31,14 @@ const everyArgument = ^uint(0)
 // readNumbers turns the hexadecimal and bit literals among the arguments of n into numbers where the function reads numbers.
 func (n *Node) readNumbers() {
 	where := numberArguments[n.name]
-	if where == 0 || !slices.ContainsFunc(n.args, (*Node).isHexLiteral) {
+	read := func(a Expr) Expr {
+		switch n.name {
+		case "conv", "oct", "bin": // they read texts
+			return AsNumber(a)
+		}
+		return wholeNumber(asNumber(a))
+	}
+	if where == 0 || !slices.ContainsFunc(n.args, func(a Expr) bool { return read(a) != a }) {
 		return
 	}
 	if len(n.args) == 3 && where == 1<<1 {
@@ -41,7 +49,7 @@ func (n *Node) readNumbers() {
 	n.args = slices.Clone(n.args)
 	for i, a := range n.args {
 		if where == everyArgument || where>>uint(i)&1 != 0 {
-			n.args[i] = AsNumber(a)
+			n.args[i] = read(a)
 		}
 	}
 }
@@ -50,14 +58,26 @@ func (n *Node) readNumbers() {
 // number is expected, MySQL evaluates the chosen argument as one, not the number that its text begins with: a date is 20240131 and not 2024, an
 // ENUM is its position.
 func asNumber(e Expr) Expr {
-	if e.IsCall("greatest", "least") && isTextual(&e.typ) && e.aux.(*comparator).class == classTemporal {
-		return extremeDate(e)
+	switch {
+	case isExtremeDate(e):
+		return extremeNumber(e)
+	case isTextual(&e.typ) && computed(e).IsCall("date_add", "date_sub", "addtime", "subtime"):
+		return dateTextNumber(e)
+	case isTextual(&e.typ) && e.IsCall("greatest", "least") && slices.ContainsFunc(e.args, func(a Expr) bool { return origin(a).typ.ID == types.TypeTime }):
+		return extremeOfNumbers(e)
+	case e.IsCall("nullif") && e.args[0].isHexLiteral():
+		n := *e
+		n.args = slices.Clone(e.args)
+		n.args[0] = AsNumber(e.args[0])
+		n.typ = n.args[0].typ
+		return &n
 	}
-	if !e.IsCall("if", "case", "case_value") || !isTextual(&e.typ) {
+	if !e.IsCall("if", "case", "case_value") || !isTextual(&e.typ) && !e.typ.IsTemporal() {
 		return AsNumber(e)
 	}
 	noText := func(a Expr) bool {
-		return a.isHexLiteral() || a.IsCall("coerce") && (a.args[0].isHexLiteral() || !a.args[0].typ.IsStringType()) || !a.typ.IsStringType()
+		a = origin(a)
+		return a.typ.ID != types.TypeNull && (a.isHexLiteral() || a.typ.IsTemporal() && a.typ.ID != e.typ.ID || !a.typ.IsTemporal() && !a.typ.IsStringType())
 	}
 	if results := e.results(); !slices.ContainsFunc(results, noText) {
 		return e
@@ -73,17 +93,31 @@ func asNumber(e Expr) Expr {
 	return &n
 }
 
-// extremeDate returns GREATEST or LEAST over dates and texts, whose own type is text, as a date.
-func extremeDate(e Expr) Expr {
-	n := newCall("coerce", []Expr{e})
-	n.hidden, n.typ, n.coer, n.ascii, n.eval = true, dateType, CoerNumeric, true, evalCoerce
-	for _, a := range e.args {
-		if a.IsCall("coerce") {
-			a = a.args[0]
+// computed returns the call that made the constant e, else e.
+func computed(e Expr) Expr {
+	if f, ok := e.aux.(*folded); ok && e.kind == kindConst {
+		return f.from
+	}
+	return e
+}
+
+// dateTextNumber returns a function that computes with dates, but whose result is a text, as the number that the date is: 20240131 and not 2024.
+func dateTextNumber(e Expr) Expr {
+	n := newCall("date as number", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii = true, doubleType(), CoerNumeric, true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
 		}
-		if a.typ.IsTemporal() && a.typ.ID != types.TypeDate {
-			n.typ = types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(n.typ.Scale, a.typ.Scale)}
+		text := types.String(ctx.textOf(&v), types.DefaultCollation)
+		d, _ := types.ToTime(nil, &text)
+		if bytes.IndexByte(text.B, '-') > 0 { // not the sign of a time
+			if d, _ = types.ToDatetime(ctx.Context, &text); len(text.B) == len("2024-01-31") {
+				d, _ = types.ToDate(nil, &d)
+			}
 		}
+		return types.Float(ctx.float(&d)), nil
 	}
 	return n
 }
@@ -112,10 +146,7 @@ func (n *Node) results() []Expr {
 
 // toDouble converts a result of CASE or IF to double, from its type before unify converted it to text.
 func toDouble(e Expr) Expr {
-	if e.IsCall("coerce") {
-		e = e.args[0]
-	}
-	e = asNumber(e)
+	e = asNumber(origin(e))
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, doubleType(), CoerNumeric, true, e.notNull, evalCoerce
 	return n

@@ -405,14 +405,15 @@ func commonNumber(es []Expr) types.Type {
 }
 
 // singlePrecision reports whether the common type of es is FLOAT. MySQL's table of result types has FLOAT for FLOAT with any integer type but
-// INT, with which it is DOUBLE.
+// INT, with which it is DOUBLE, as it is with a BIGINT that stands before the FLOAT.
 func singlePrecision(es []Expr) bool {
 	floats := 0
 	for _, e := range es {
 		switch {
 		case e.typ.ID == types.TypeFloat:
 			floats++
-		case !e.typ.IsInteger() || e.typ.ID == types.TypeInt:
+		case e.typ.ID == types.TypeYear:
+		case !e.typ.IsInteger() || e.typ.ID == types.TypeInt || e.typ.ID == types.TypeBigInt && floats == 0:
 			return false
 		}
 	}

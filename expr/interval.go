@@ -106,9 +106,13 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		if !ok || sum > types.MaxTimeMicros || sum < -types.MaxTimeMicros {
 			return ctx.dateOverflow("time"), nil
 		}
-		return types.Time(sum, uint8(n.typ.Scale)), nil
+		fsp := uint8(0)
+		if sum%microsPerSecond != 0 {
+			fsp = 6
+		}
+		return types.Time(sum, fsp), nil // as text, it has six decimals or none
 	}
-	bare := v.K == types.KindDate || !v.IsTemporal() && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
+	bare := v.K == types.KindDate || !v.IsTemporal() && !computed(n.args[0]).IsCall("date_add", "date_sub") && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
 	d, ok := types.ToDatetime(ctx.Context, &v)
 	if !ok {
 		return types.Null(), nil

@@ -151,8 +151,8 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	}
 	out := make([]Expr, len(es))
 	for i, e := range es {
-		if e.typ.ID == types.TypeBit && isTextual(&t) {
-			e = b.coerced(e, uintType(charLength(&e.typ))) // in a text column, it is its decimal digits
+		if e.typ.ID == types.TypeBit && isTextual(&t) && !t.IsBlob() {
+			e = b.coerced(e, uintType(charLength(&e.typ))) // in a column of short texts, it is its decimal digits
 		}
 		out[i] = b.fraction(e, t)
 		if t.ID == types.TypeBinary && (e.typ.ID != types.TypeBinary || e.typ.Length < t.Length) {

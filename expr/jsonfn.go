@@ -85,8 +85,14 @@ func (ctx *Ctx) document(n *Node, i int, row []types.Value) (t *jsonTree, ok boo
 // documentText is document that returns the normalised text.
 func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok bool, err error) {
 	v, err := n.args[i].eval(ctx, n.args[i], row)
-	if err != nil || v.IsNull() {
+	if err != nil {
 		return nil, false, err
+	}
+	if v.IsNull() { // its type is looked at even so
+		if t := &n.args[i].typ; t.ID != types.TypeNull && t.ID != types.TypeJSON && !isTextual(t) && n.args[i].kind != kindParam {
+			return nil, false, invalidJSONType(n, i)
+		}
+		return nil, false, nil
 	}
 	switch v.K {
 	case types.KindJSON:
@@ -681,26 +687,19 @@ func evalJSONMergePatch(ctx *Ctx, n *Node, row []types.Value) (types.Value, erro
 	return ctx.jsonResult(n, t)
 }
 
-// evalJSONMergePreserve is JSON_MERGE_PRESERVE. Arguments after a NULL are evaluated, too, for their errors.
+// evalJSONMergePreserve is JSON_MERGE_PRESERVE. Arguments after a NULL are not evaluated.
 func evalJSONMergePreserve(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	var t *jsonTree
-	null := false
 	for i := range n.args {
 		d, ok, err := ctx.document(n, i, row)
-		if err != nil {
+		if err != nil || !ok {
 			return types.Null(), err
-		}
-		if null = null || !ok; null {
-			continue
 		}
 		if t == nil {
 			t = d
 		} else {
 			t = mergePreserve(t, d)
 		}
-	}
-	if null {
-		return types.Null(), nil
 	}
 	return ctx.jsonResult(n, t)
 }

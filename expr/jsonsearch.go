@@ -50,9 +50,9 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			escape, _ = utf8.DecodeRune(char)
 		}
 	}
-	pattern, ok := types.JSONText(&what)
-	if !ok {
-		return types.Null(), types.Errorf(types.ErInvalidJSONCharset, "binary")
+	pattern := what.B
+	if text, ok := types.JSONText(&what); ok { // else its bytes
+		pattern = text
 	}
 	like, err := ctx.like(pattern, escape, types.Utf8mb4Bin)
 	if err != nil {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -200,65 +201,117 @@ type between struct{ low, high *comparator }
 // buildBetween keeps x as one argument, so that it is evaluated once. Each bound is compared in the class that it has with x, except that
 // three strings are compared in one collation, and numbers in one class (alignClasses).
 func buildBetween(b *BuildContext, n *Node) error {
-	x, lo, hi := n.args[0], n.args[1], n.args[2]
-	if isRow(x) || isRow(lo) || isRow(hi) {
+	if slices.ContainsFunc(n.args, isRow) {
 		return buildRowBetween(b, n)
 	}
 	numbers := false
-	if numbers, n.args = b.betweenNumbers(n.args); numbers {
-		c := comparator{class: classFloat, mask: compareMasks["<="]}
-		n.typ, n.eval, n.aux = boolType(), evalBetween, &between{&c, &c}
-		n.notNull = x.notNull && lo.notNull && hi.notNull
-		return nil
-	}
-	x, lo, hi = n.args[0], n.args[1], n.args[2]
-	if classOf(&x.typ) == classString && classOf(&lo.typ) == classString && classOf(&hi.typ) == classString {
-		d, err := b.aggregate("between", true, x, lo, hi)
-		if err != nil {
+	numbers, n.args = b.betweenNumbers(n.args)
+	c, err := b.betweenOne(n, numbers)
+	switch {
+	case err != nil:
+		return err
+	case c != nil:
+		c.mask = compareMasks["<="]
+		n.aux = &between{c, c}
+	default:
+		if done, err := b.betweenBounds(n); done || err != nil {
 			return err
-		}
-		c := comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}
-		lc, hc := c, c
-		lc.mask, hc.mask = compareMasks["<="], compareMasks["<="]
-		n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
-		n.aux = &between{&lc, &hc}
-	} else {
-		dates := betweenDates(n.args)
-		if dates != nil {
-			args, err := b.asDates(n.args, dates)
-			if err != nil {
-				return err
-			}
-			n.args = args
-			x, lo, hi = args[0], args[1], args[2]
-		}
-		lc, lx, lo, err := b.newComparator(opBetween, x, lo)
-		if err != nil {
-			return err
-		}
-		hc, hx, hi, err := b.newComparator(opBetween, x, hi)
-		if err != nil {
-			return err
-		}
-		if dates != nil {
-			lc.class, hc.class = classTemporal, classTemporal
-		}
-		switch {
-		case lx == hx:
-			n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
-			alignClasses(n.args, lc, hc)
-		case alignClasses(n.args, lc, hc): // newComparator converted the constant x for a bound: compare the original
-			n.aux = &between{lc, hc}
-		default:
-			return buildBetweenPair(b, n)
 		}
 	}
 	n.typ, n.eval = boolType(), evalBetween
-	if !anyLoose(n.args) {
+	if !numbers && !anyLoose(n.args) {
 		n.batch, n.filter = batchBetween, filterBetween
 	}
 	n.notNull = n.args[0].notNull && n.args[1].notNull && n.args[2].notNull
 	return nil
+}
+
+// betweenOne returns the one comparator of both bounds if all three arguments are compared as doubles or as texts, and converts them; else nil. As in
+// MySQL, times beside texts are texts, but a TIME column between a constant time and a text, which are numbers.
+func (b *BuildContext) betweenOne(n *Node, numbers bool) (*comparator, error) {
+	var number, texts, dates, times bool
+	for _, a := range n.args {
+		switch c := classOf(&a.typ); c {
+		case classInt, classDecimal, classFloat:
+			number = true
+		case classString:
+			texts = true
+		case classTemporal:
+			dates = true
+		case classTime:
+			times = true
+		}
+	}
+	x, lo, hi := n.args[0], n.args[1], n.args[2]
+	text := func(e Expr) bool { return classOf(&e.typ) == classString && !e.isHexLiteral() }
+	if numbers || number && text(x) {
+		n.args = []Expr{asNumber(x), asNumber(lo), asNumber(hi)}
+		return &comparator{class: classFloat}, nil
+	}
+	if number || !texts {
+		return nil, nil
+	}
+	d, err := b.aggregate("between", true, x, lo, hi)
+	if err != nil || dates {
+		return nil, err
+	}
+	if times && x.kind == kindColumn && classOf(&x.typ) == classTime && (b.constantTime(lo) || b.constantTime(hi)) {
+		if b.constantTime(lo) && b.constantTime(hi) {
+			return nil, nil
+		}
+		for i, a := range n.args {
+			if b.constantTime(a) {
+				if a, err = b.adapt(x, a, true, false); err != nil {
+					return nil, err
+				}
+			}
+			n.args[i] = b.coerced(a, intType(21))
+		}
+		return &comparator{class: classInt}, nil
+	}
+	n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
+	return &comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}, nil
+}
+
+// constantTime reports whether e is a constant that is a time.
+func (b *BuildContext) constantTime(e Expr) bool {
+	v, ok := e.ConstValue()
+	if !ok || v.IsNull() {
+		return false
+	}
+	_, ok = b.quietCtx().timeOf(&v)
+	return ok
+}
+
+// betweenBounds prepares a comparator for each bound. done is true if n has become another node.
+func (b *BuildContext) betweenBounds(n *Node) (done bool, err error) {
+	dates := betweenDates(n.args)
+	if dates != nil {
+		if n.args, err = b.asDates(n.args, dates); err != nil {
+			return false, err
+		}
+	}
+	lc, lx, lo, err := b.newComparator(opBetween, n.args[0], n.args[1])
+	if err != nil {
+		return false, err
+	}
+	hc, hx, hi, err := b.newComparator(opBetween, n.args[0], n.args[2])
+	if err != nil {
+		return false, err
+	}
+	if dates != nil {
+		lc.class, hc.class = classTemporal, classTemporal
+	}
+	switch {
+	case lx == hx:
+		n.args, n.aux = []Expr{lx, lo, hi}, &between{lc, hc}
+		alignClasses(n.args, lc, hc)
+	case alignClasses(n.args, lc, hc): // newComparator converted the constant x for a bound: compare the original
+		n.aux = &between{lc, hc}
+	default:
+		return true, buildBetweenPair(b, n)
+	}
+	return false, nil
 }
 
 // betweenNumbers reports whether BETWEEN compares doubles because its arguments mix numbers with dates or JSON, unless x is a temporal column
@@ -285,7 +338,7 @@ func (b *BuildContext) betweenNumbers(args []Expr) (numbers bool, out []Expr) {
 		switch {
 		case numbers:
 			out[i] = asNumber(a)
-		case a.typ.ID == types.TypeJSON, a.typ.IsTemporal():
+		case a.typ.ID == types.TypeJSON:
 			out[i] = b.coerced(a, stringType(-1, types.Utf8mb4Bin))
 		default:
 			out[i] = a
@@ -302,7 +355,7 @@ func betweenDates(args []Expr) Expr {
 		switch classOf(&a.typ) {
 		case classTemporal:
 			date = a
-		case classString, classNull:
+		case classString, classTime, classNull:
 		default:
 			return nil
 		}

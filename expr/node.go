@@ -34,6 +34,7 @@ type Node struct {
 	notNull  bool   // never NULL, see MayBeNull
 	hidden   bool   // a conversion that is not in the SQL text; String prints its argument only
 	deep     bool   // loose, and Eval does not round: a literal of more than 30 decimals and what is computed from it
+	mixed    bool   // an IF or CASE that is a number, of which some results have another type: as text it is that of the result, see mixedText
 	loose    bool   // decimals may have more fraction digits than the type says, as MySQL's quotients do; Eval rounds them
 	extended uint32 // of AND and OR: 1 if another node has appended to the array of args, see extendArgs
 	index    int    // column position or parameter ordinal

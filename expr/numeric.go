@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/pandodb/pando/types"
 )
@@ -10,7 +11,7 @@ var numericTable = map[string]function{
 	"abs": {1, 1, 0, buildAbs}, "sign": {1, 1, 0, plain(intType(21), evalSign)},
 	"ceil": {1, 1, 0, buildWhole}, "ceiling": {1, 1, 0, buildWhole}, "floor": {1, 1, 0, buildWhole},
 	"round": {1, 2, 0, buildRound}, "truncate": {2, 2, 0, buildRound},
-	"pow": {2, 2, 0, realBinary(math.Pow)}, "power": {2, 2, 0, realBinary(math.Pow)},
+	"pow": {2, 2, 0, realBinary(power)}, "power": {2, 2, 0, realBinary(power)},
 	"sqrt": {1, 1, 0, realUnary(domain(math.Sqrt, func(x float64) bool { return x >= 0 }, false))},
 	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
 	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
@@ -89,9 +90,33 @@ func realBinary(f func(x, y float64) float64) func(*BuildContext, *Node) error {
 
 func buildAtan(b *BuildContext, n *Node) error {
 	if len(n.args) == 2 {
-		return realBinary(math.Atan2)(b, n)
+		return realBinary(atan2)(b, n)
 	}
 	return realUnary(always(math.Atan))(b, n)
+}
+
+// power is exact to the last bit for small whole exponents, as the C library's is. math.Pow multiplies rounded squares.
+func power(x, y float64) float64 {
+	const most = 64
+	f := math.Pow(x, y)
+	if n := int(y); float64(n) == y && n > 1 && n <= most && f != 0 && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		whole := new(big.Float).SetPrec(53 * most).SetFloat64(x)
+		product := new(big.Float).SetPrec(53 * most).SetInt64(1)
+		for range n {
+			product.Mul(product, whole)
+		}
+		f, _ = product.Float64()
+	}
+	return f
+}
+
+// atan2 is math.Atan2 without the error of the quotient.
+func atan2(y, x float64) float64 {
+	a, q := math.Atan2(y, x), y/x
+	if x > 0 && math.Abs(q) < 1 && math.Abs(q) > 1e-150 {
+		return a + math.FMA(-q, x, y)/(x*(1+q*q))
+	}
+	return a
 }
 
 // log10 is exact for powers of ten, as the C library's is. math.Log10 is not: it computes it from the logarithm to base 2.
@@ -251,6 +276,9 @@ func buildRound(_ *BuildContext, n *Node) error {
 		return err
 	}
 	n.args = append([]Expr(nil), n.args...)
+	if n.name == "round" && n.args[0].typ.IsTemporal() && n.args[0].typ.Scale > 0 { // half to even
+		n.args[0] = toDouble(n.args[0])
+	}
 	c := n.numericResult()
 	n.loose = false
 	digits, known := int64(0), true

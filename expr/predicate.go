@@ -24,7 +24,7 @@ func buildIn(b *BuildContext, n *Node) error {
 	}
 	l := &inList{}
 	n.args = append([]Expr(nil), n.args...)
-	coll, err := b.shareCollation(n.args)
+	how, err := b.howIn(n.args)
 	if err != nil {
 		return err
 	}
@@ -32,57 +32,29 @@ func buildIn(b *BuildContext, n *Node) error {
 	args := make([]Expr, 1, len(n.args))
 	args[0] = x
 	l.items = make([]*comparator, 0, len(n.args)-1)
-	op := "in"
-	if len(n.args) == 2 {
-		op = "="
-	}
 	for i, item := range n.args[1:] {
 		if err := b.pollEvery(i); err != nil {
 			return err
 		}
-		c, nx, ni, err := b.newComparator(op, x, item)
-		if err != nil {
-			return err
+		c := how.override(b, x, item)
+		nx, ni := x, item
+		if c == nil {
+			if c, nx, ni, err = b.newComparator(how.op, x, item); err != nil {
+				return err
+			}
 		}
 		if nx != x { // x is a constant and was converted to the type of a column among the items
 			return buildInPairs(b, n)
 		}
 		c.mask = maskEqual
-		if c.class == classString && coll != 0 {
-			c.coll, c.bytes = coll, bytewise(coll)
+		if c.class == classString && how.coll != 0 {
+			c.coll, c.bytes = how.coll, bytewise(how.coll)
 		}
 		l.items, args = append(l.items, c), append(args, ni)
 	}
 	n.args, n.aux, n.typ, n.eval, n.batch = args, l, boolType(), evalIn, batchIn
 	n.notNull = !slices.ContainsFunc(args, func(a Expr) bool { return !a.notNull })
 	return l.prepare(b, args)
-}
-
-// shareCollation converts all texts among args to one character set and returns the collation in which they are compared: IN has one for the
-// whole list. It returns 0 if no text is compared with a text.
-func (b *BuildContext) shareCollation(args []Expr) (types.CollationID, error) {
-	var at []int
-	var strs []Expr
-	for i, a := range args {
-		if classOf(&a.typ) == classString {
-			at, strs = append(at, i), append(strs, a)
-		}
-	}
-	if len(strs) < 2 || at[0] != 0 {
-		return 0, nil
-	}
-	op := " IN "
-	if len(args) == 2 {
-		op = "="
-	}
-	d, err := b.aggregateFor(op, true, args, strs)
-	if err != nil {
-		return 0, err
-	}
-	for _, i := range at {
-		args[i] = b.toCharset(args[i], d.coll)
-	}
-	return d.coll, nil
 }
 
 // prepare builds the sorted set if the list allows one.

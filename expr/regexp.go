@@ -68,7 +68,8 @@ func refuseBinaryMix(n *Node) error {
 	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
 		return nil
 	}
-	if n.name != "regexp_replace" && (x.Coll == types.Binary && x.IsBlob() || y.Coll == types.Binary && y.IsBlob()) {
+	blob := func(e Expr) bool { return e.typ.Coll == types.Binary && e.typ.IsBlob() && !e.IsCall("weight_string") }
+	if n.name != "regexp_replace" && (blob(n.args[0]) || blob(n.args[1])) {
 		return nil
 	}
 	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), regexpName(n))
@@ -253,6 +254,9 @@ func (ctx *Ctx) regexFind(n *Node, s *regexSearch, text []byte, row []types.Valu
 		return types.Null(), types.Errorf(types.ErRegexpIndexOutOfBounds)
 	}
 	start := int(numbers[0] - 1)
+	if n.name == "regexp_replace" && len(text) == 0 { // whatever the pattern
+		return n.textResult(text), nil
+	}
 	if n.name == "regexp_replace" {
 		return ctx.regexReplace(n, s, text, start, replacement.B, numbers[1])
 	}

@@ -347,10 +347,12 @@ func namedLock(f func(s SessionInfo, name string) (types.Value, error)) evalFunc
 func collationFact(fact func(types.CollationID) string) func(*BuildContext, *Node) error {
 	return func(b *BuildContext, n *Node) error {
 		c := b.derive(n.args[0]).coll
-		if n.args[0].typ.ID == types.TypeNull || !isTextual(&n.args[0].typ) && n.args[0].typ.ID != types.TypeJSON {
+		switch a := n.args[0]; {
+		case a.typ.ID == types.TypeJSON && a.kind != kindColumn: // of a column it is how its documents are stored
+		case !isTextual(&a.typ):
 			c = types.Binary
 		}
-		n.typ, n.coer, n.aux = stringType(64, systemCollation), CoerCoercible, []byte(fact(c))
+		n.typ, n.coer, n.ascii, n.aux = stringType(64, systemCollation), CoerCoercible, true, []byte(fact(c))
 		n.eval = func(_ *Ctx, n *Node, _ []types.Value) (types.Value, error) {
 			return types.String(n.aux.([]byte), systemCollation), nil
 		}

@@ -26,7 +26,7 @@ func (b *BuildContext) joinText(n *Node, chars int32, where ...int) error {
 	if err != nil {
 		return err
 	}
-	if d.coer >= CoerNumeric && !(len(parts) == 1 && parts[0].typ.ID == types.TypeNull) {
+	if d.coer >= CoerNumeric && d.coer != CoerNone && !(len(parts) == 1 && parts[0].typ.ID == types.TypeNull) {
 		d.coer = CoerCoercible // numbers converted to text have the coercibility of literals
 		if d.coll == types.Binary {
 			d.coll = b.collation()
@@ -47,7 +47,7 @@ func (b *BuildContext) joinSubject(n *Node, subject int, where ...int) error {
 		return err
 	}
 	d := b.derive(n.args[subject])
-	if d.coer >= CoerNumeric && n.args[subject].typ.ID != types.TypeNull {
+	if d.coer >= CoerNumeric && d.coer != CoerNone && n.args[subject].typ.ID != types.TypeNull {
 		d.coer = CoerCoercible // numbers converted to text have the coercibility of literals
 	}
 	args := append([]Expr(nil), n.args...)

@@ -288,6 +288,18 @@ func textFindInSet(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 func trailingBlanks(s []byte) int { return len(s) - len(bytes.TrimRight(s, " ")) }
 
 // buildMakeSet is MAKE_SET(bits, a, b, …).
+// bits evaluates e as the 64 bits of MAKE_SET and EXPORT_SET.
+func (ctx *Ctx) bits(e Expr, row []types.Value) (bits int64, null bool, err error) {
+	v, err := e.eval(ctx, e, row)
+	if err != nil || v.IsNull() {
+		return 0, true, err
+	}
+	if v.K == types.KindUint {
+		return v.N, false, nil
+	}
+	return ctx.integer(&v), false, nil
+}
+
 func buildMakeSet(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, allArgs(n)[1:]...); err != nil {
 		return err
@@ -295,7 +307,7 @@ func buildMakeSet(b *BuildContext, n *Node) error {
 	n.typ = stringType(joinedLength(n.args[1:], 1), n.typ.Coll)
 	comma := encoded(",", n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		bitmap, null, err := ctx.int(n.args[0], row)
+		bitmap, null, err := ctx.bits(n.args[0], row)
 		if null {
 			return types.Null(), err
 		}
@@ -339,7 +351,7 @@ func buildExportSet(b *BuildContext, n *Node) error {
 	}
 	n.typ = stringType(exportSetLength(n), n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		bitmap, null, err := ctx.int(n.args[0], row)
+		bitmap, null, err := ctx.bits(n.args[0], row)
 		if null {
 			return types.Null(), err
 		}

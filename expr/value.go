@@ -86,6 +86,9 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 		}
 		return v, err
 	}
+	if e.mixed {
+		return ctx.mixedText(e, row)
+	}
 	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), nil
 }
 

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -706,14 +708,11 @@ func (b *builder) orderIdle(q *syntax.Query) {
 // position reads an element of ORDER BY or GROUP BY as a position in the select list, from 1; false if it is none.
 func position(e syntax.Expr) (int, bool) {
 	lit, ok := e.(*syntax.Literal)
-	if !ok || lit.Kind != syntax.LitInt || len(lit.Value) > 6 {
+	if !ok || lit.Kind != syntax.LitInt {
 		return 0, false
 	}
-	n := 0
-	for _, c := range lit.Value {
-		n = n*10 + int(c-'0')
-	}
-	return n, true
+	n, err := strconv.ParseUint(lit.Value, 10, 64)
+	return int(min(n, math.MaxInt32)), err == nil // no select list is that long
 }
 
 func literalText(e syntax.Expr) string {

@@ -56,8 +56,8 @@ func wholeSeconds(ctx *Context, v *Value) *Value {
 		w.N = roundMicros(v.N, 0, ctx.truncates())
 	case KindDatetime:
 		packed, ok := RoundDatetime(v.N, 0, ctx.truncates())
-		if !ok {
-			return v
+		if !ok { // the second after the last one: MySQL carries from the time of day, but not to the date
+			packed = v.N >> packedDateShift << packedDateShift
 		}
 		w.N = packed
 	default:

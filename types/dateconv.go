@@ -45,6 +45,8 @@ func readDate(ctx *Context, v *Value) (packed int64, tenths int, flags parseFlag
 		return packed, 0, parsedDate | parsedTime, dateFine
 	case KindString, KindEnum, KindSet:
 		return readDateText(ctx, plainText(v))
+	case KindBit: // its bytes
+		return readDateText(ctx, AppendText(nil, ctx, v))
 	case KindJSON:
 		switch n := viewJSON(v.B); n.kind {
 		case jsonString: // nothing may follow
@@ -290,6 +292,8 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 		return d.timeOfDay(), 0, fspOf(v), parsedDate | parsedTime, true
 	case KindString, KindEnum, KindSet:
 		return readTimeText(plainText(v))
+	case KindBit: // its bytes
+		return readTimeText(AppendText(nil, ctx, v))
 	case KindJSON:
 		switch n := viewJSON(v.B); n.kind {
 		case jsonString: // nothing may follow, so that a date is no time

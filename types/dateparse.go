@@ -415,9 +415,9 @@ func (d *DateTime) timeOfDay() int64 {
 func timeFromNumber(n int64) (us int64, flags parseFlags, ok bool) {
 	neg := n < 0
 	if neg {
-		n = -n
+		n = max(-n, 0) // the lowest one has no opposite
 	}
-	if n > 8385959 {
+	if n > 8385959 || neg && n == 0 {
 		if n >= 10000000000 && !neg {
 			if d, hasTime, ok := datetimeFromNumber(n); ok && hasTime {
 				return d.timeOfDay(), parsedDate | parsedTime, true

@@ -38,8 +38,14 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 	}
 	var buf [32]byte
 	digits, point := floatParts(buf[:0], math.Abs(f), prec, bits)
+	if point <= 0 && boolBit(f < 0)+len("0.")-point+len(digits) > floatTextWidth {
+		return appendScaled(dst, digits, point)
+	}
 	return appendDigits(dst, digits, point)
 }
+
+// floatTextWidth is the most characters of a number below 1 without an exponent.
+const floatTextWidth = 22
 
 // floatParts returns the digits of f, which is above 0: it is 0.digits * 10^point. prec is
 // how many digits follow the first, -1 for as many as distinguish f from other numbers.
@@ -134,13 +140,7 @@ func boolBit(b bool) int { return int(boolInt(b)) }
 func appendDigits(dst, digits []byte, point int) []byte {
 	switch {
 	case point > maxFixedPoint && len(digits) <= point || point <= -maxFixedPoint:
-		dst = append(dst, digits[0])
-		if len(digits) > 1 {
-			dst = append(dst, '.')
-			dst = append(dst, digits[1:]...)
-		}
-		dst = append(dst, 'e')
-		return strconv.AppendInt(dst, int64(point-1), 10)
+		return appendScaled(dst, digits, point)
 	case point <= 0:
 		dst = append(dst, '0', '.')
 		for ; point < 0; point++ {
@@ -157,6 +157,17 @@ func appendDigits(dst, digits []byte, point int) []byte {
 	dst = append(dst, digits[:point]...)
 	dst = append(dst, '.')
 	return append(dst, digits[point:]...)
+}
+
+// appendScaled appends 0.digits * 10^point with an exponent.
+func appendScaled(dst, digits []byte, point int) []byte {
+	dst = append(dst, digits[0])
+	if len(digits) > 1 {
+		dst = append(dst, '.')
+		dst = append(dst, digits[1:]...)
+	}
+	dst = append(dst, 'e')
+	return strconv.AppendInt(dst, int64(point-1), 10)
 }
 
 // isSpace reports whether c is white space to MySQL's number and date parsers.

@@ -136,6 +136,9 @@ func compareJSONWith(ctx *Context, a, b *Value) int {
 	return x.compare(&y)
 }
 
+// CompareAsJSON compares two values as JSON, of which neither need be a document. NULL is not among them.
+func CompareAsJSON(ctx *Context, a, b *Value) int { return compareJSONWith(ctx, a, b) }
+
 // jsonOf returns v as a JSON scalar, or the document that it is. A TIMESTAMP is converted to the session's zone.
 func jsonOf(ctx *Context, v *Value) jsonNode {
 	switch v.K {

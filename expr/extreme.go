@@ -1,0 +1,245 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/pandodb/pando/types"
+)
+
+// buildExtreme is GREATEST and LEAST. They compare numbers with strings as strings; dates with strings and numbers as dates, of which the result is
+// a string.
+func buildExtreme(b *BuildContext, n *Node) error {
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	cls, dates := classNull, false
+	for _, a := range n.args {
+		cls, dates = max(cls, classOf(&a.typ)), dates || dated(&a.typ)
+	}
+	c := &comparator{class: cls}
+	where := make([]int, len(n.args))
+	for i := range where {
+		where[i] = i
+	}
+	if dates && !allTemporal(n.args) {
+		return b.buildExtremeDate(n, where)
+	}
+	if cls == classJSON {
+		c.class = classString
+	}
+	if err := b.unify(n, where); err != nil {
+		return err
+	}
+	if isTextual(&n.typ) {
+		c.coll, c.bytes = n.typ.Coll, bytewise(n.typ.Coll)
+		c.class = classString
+	} else {
+		c.class = classOf(&n.typ)
+	}
+	c.mask = extremeMask(n)
+	n.aux, n.eval = c, evalExtreme
+	return nil
+}
+
+func extremeMask(n *Node) uint8 {
+	if n.name == "least" {
+		return maskLess
+	}
+	return maskGreater
+}
+
+func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	c := n.aux.(*comparator)
+	best := types.Null()
+	for i, a := range n.args {
+		v, err := a.eval(ctx, a, row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		if i == 0 {
+			best = v
+			continue
+		}
+		if order, ok := c.compare(ctx, &v, &best); ok && c.test(order) {
+			best = v
+		}
+	}
+	return best, nil
+}
+
+// extremeDate is the aux of GREATEST and LEAST over dates and other values: DATE if no date among them has a time of day, else DATETIME. As in
+// MySQL, a text that is no date is the last of all DATEs, and the zero DATETIME; if that is the result, it is the extreme of the texts instead.
+type extremeDate struct {
+	typ  types.Type
+	text *comparator
+}
+
+// noDate is a text that is no date among DATEs; see extremeDate. As text and number it is the date whose bits are all set.
+const (
+	noDate       = math.MaxInt64
+	noDateText   = "16383-15-31"
+	noDateNumber = 163831531
+)
+
+// buildExtremeDate is GREATEST or LEAST of arguments of which some are dates, and not all.
+func (b *BuildContext) buildExtremeDate(n *Node, where []int) error {
+	x := &extremeDate{typ: dateType}
+	for _, a := range n.args {
+		if a.typ.ID == types.TypeDatetime || a.typ.ID == types.TypeTimestamp {
+			x.typ.ID = types.TypeDatetime
+		}
+	}
+	if x.typ.ID == types.TypeDatetime {
+		x.typ.Scale = 0
+		for _, a := range n.args {
+			x.typ.Scale = max(x.typ.Scale, fspOfArg(a))
+		}
+	}
+	own := make([]Expr, len(n.args))
+	for i, a := range n.args {
+		if own[i] = a; a.typ.ID == types.TypeYear {
+			own[i] = yearAsDate(a, 1)
+		}
+	}
+	texts := newCall(n.name, b.asTexts(own, &x.typ))
+	if err := b.unify(texts, where); err != nil {
+		return err
+	}
+	n.typ, n.coer, n.ascii, n.notNull = texts.typ, texts.coer, texts.ascii, false
+	x.text = &comparator{class: classString, mask: extremeMask(n), coll: n.typ.Coll, bytes: bytewise(n.typ.Coll)}
+	for i, a := range own {
+		switch {
+		case x.typ.ID == types.TypeDate && a.isChoice():
+			own[i] = b.choiceAsDate(a, x.typ)
+		case isTextual(&a.typ):
+			own[i] = b.toCharset(a, n.typ.Coll)
+		}
+	}
+	n.args, n.aux, n.eval = own, x, evalExtremeDate
+	return nil
+}
+
+// asTexts returns nodes of the types that args have as texts of dates of type t, for the type of the result; they are not evaluated.
+func (b *BuildContext) asTexts(args []Expr, t *types.Type) []Expr {
+	out := make([]Expr, len(args))
+	for i, a := range args {
+		if out[i] = a; a.typ.ID == t.ID && a.typ.Scale == t.Scale || a.typ.ID == types.TypeNull {
+			continue
+		}
+		n := newCall("date text", []Expr{a})
+		n.hidden, n.coer, n.ascii = true, CoerNumeric, true
+		n.typ = stringType(max(charLength(t), charLength(&a.typ)), b.collation())
+		if isTextual(&a.typ) {
+			n.coer, n.typ.Coll, n.ascii = a.coer, a.typ.Coll, a.ascii
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// packed evaluates the arguments of n as dates and returns the extreme one, which may be noDate. best is the extreme argument's text if that is
+// what decides; null is true if an argument is NULL.
+func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64, best types.Value, null bool, err error) {
+	for i, a := range n.args {
+		v, err := a.eval(ctx, a, row)
+		if err != nil || v.IsNull() {
+			return 0, v, true, err
+		}
+		this := x.read(ctx, &v, &a.typ)
+		if i == 0 || x.text.test(orderInts(this, packed)) {
+			packed = this
+		}
+		if x.typ.ID == types.TypeDate {
+			continue
+		}
+		text := ctx.fromUTF8(n, ctx.textOfTyped(&v, &a.typ))
+		if isTextual(&a.typ) {
+			text = types.String(v.B, n.typ.Coll)
+		}
+		if order, _ := x.text.compare(ctx, &text, &best); i == 0 || x.text.test(order) {
+			best = text
+		}
+	}
+	return packed, best, false, nil
+}
+
+// read returns v, of type t, as a packed date.
+func (x *extremeDate) read(ctx *Ctx, v *types.Value, t *types.Type) int64 {
+	day := x.typ.ID == types.TypeDate
+	if day && v.IsNumeric() {
+		if f := ctx.float(v); f >= 0 && f < 101 { // the day of a month, in the year 2000
+			return types.PackDate(2000, int(f)/100, int(f)%100)
+		}
+	}
+	text := v.K == types.KindString || v.K == types.KindEnum || v.K == types.KindSet
+	if v.K == types.KindJSON || v.K == types.KindBit {
+		*v, text = types.String(ctx.textOfTyped(v, t), textCollation(v)), true
+	}
+	d, ok := types.ToDatetime(ctx.Context, v)
+	switch {
+	case ok && day:
+		d, _ = types.ToDate(nil, &d)
+		return d.N
+	case ok && !(text && types.HasZeroInDate(d.N) && ctx.SQLMode&types.ModeNoZeroInDate != 0):
+		return d.N
+	case day:
+		return noDate
+	}
+	return 0
+}
+
+func evalExtremeDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	x := n.aux.(*extremeDate)
+	packed, best, null, err := x.packed(ctx, n, row)
+	switch {
+	case null:
+		return types.Null(), err
+	case packed == noDate:
+		return ctx.fromUTF8(n, []byte(noDateText)), nil
+	case x.typ.ID == types.TypeDate:
+		return ctx.fromUTF8(n, ctx.keep(types.AppendDate(ctx.scratch(), packed))), nil
+	case packed == 0:
+		return best, nil
+	}
+	return ctx.fromUTF8(n, ctx.keep(types.AppendDatetime(ctx.scratch(), packed, uint8(x.typ.Scale)))), nil
+}
+
+// extremeNumber returns e, which is GREATEST or LEAST over dates and other values, as a number.
+func extremeNumber(e Expr) Expr {
+	n := newCall("date as number", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii = true, doubleType(), CoerNumeric, true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		e := n.args[0]
+		x := e.aux.(*extremeDate)
+		packed, _, null, err := x.packed(ctx, e, row)
+		switch {
+		case null:
+			return types.Null(), err
+		case packed == noDate:
+			return types.Float(noDateNumber), nil
+		}
+		v := types.Datetime(packed, types.MaxFsp)
+		if x.typ.ID == types.TypeDate {
+			v = types.Date(packed)
+		}
+		return types.Float(ctx.float(&v)), nil
+	}
+	return n
+}
+
+// extremeOfNumbers returns GREATEST or LEAST of texts and other values as the extreme of the numbers that they are.
+func extremeOfNumbers(e Expr) Expr {
+	n := newCall(e.name, make([]Expr, 0, len(e.args)))
+	n.flags = e.flags
+	for _, a := range e.args {
+		n.args = append(n.args, toDouble(a))
+	}
+	n.typ, n.coer, n.ascii = doubleType(), CoerNumeric, true
+	n.aux, n.eval = &comparator{class: classFloat, mask: extremeMask(n)}, evalExtreme
+	return n
+}
+
+func isExtremeDate(e Expr) bool {
+	_, ok := e.aux.(*extremeDate)
+	return ok && e.IsCall("greatest", "least")
+}
