@@ -146,10 +146,10 @@ func (b *BuildContext) choiceAsDate(e Expr, t types.Type) Expr {
 	return &n
 }
 
-// besideDate converts e, which a comparison operator compares with other. As in MySQL, a text that is no constant is read as a date beside one:
-// without time of day beside a DATE.
+// besideDate converts e, which a comparison operator compares with other. As in MySQL, beside a date a choice is the date that the chosen value is, and
+// any other text that is no constant is read without its time of day beside a DATE.
 func (b *BuildContext) besideDate(e, other Expr) Expr {
-	if classOf(&e.typ) != classString || classOf(&other.typ) != classTemporal || IsConst(e) || IsConst(other) {
+	if classOf(&e.typ) != classString || classOf(&other.typ) != classTemporal || e.flags&other.flags&FlagColumn == 0 {
 		return e
 	}
 	t := types.Type{ID: types.TypeDatetime, Length: -1, Scale: types.MaxFsp}
@@ -160,24 +160,25 @@ func (b *BuildContext) besideDate(e, other Expr) Expr {
 	case e.isChoice():
 		return b.choiceAsDate(e, t)
 	case t.ID == types.TypeDate:
-		return dayOfText(e)
+		return dayOfText(e, dateNeed(other))
 	}
 	return e
 }
 
+// IsDayOfText reports whether e is the date of a text that is compared with a DATE; without that conversion, the text would be a DATETIME.
+func IsDayOfText(e Expr) bool { return e.IsCall("day of text") }
+
 // dayOfText returns the date in the text e, and the zero date where there is none.
-func dayOfText(e Expr) Expr {
+func dayOfText(e Expr, need DateNeed) Expr {
 	n := newCall("day of text", []Expr{e})
-	n.hidden, n.coer, n.typ, n.ascii, n.notNull = true, CoerNumeric, dateType, true, e.notNull
+	n.hidden, n.coer, n.typ, n.ascii, n.notNull, n.aux = true, CoerNumeric, dateType, true, e.notNull, &comparator{date: need}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		d, ok := types.ToDatetime(ctx.Context, &v)
-		if !ok {
-			return types.Date(0), nil
-		}
+		packed, _ := n.aux.(*comparator).toDate(ctx, &v)
+		d := types.Datetime(packed, 0)
 		day, _ := types.ToDate(nil, &d)
 		return day, nil
 	}

@@ -213,7 +213,9 @@ func bound(b *expr.BuildContext, t *catalog.Table, column int, side, value expr.
 		return nil, false, false
 	}
 	adapted := value
-	value = expr.Unwrap(value)
+	if !expr.IsDayOfText(value) {
+		value = expr.Unwrap(value)
+	}
 	ct, vt := &t.Columns[column].Type, value.TypeRef()
 	_, plain := side.ColumnIndex()
 	switch {
