@@ -100,11 +100,13 @@ func (t *lockTable) block(o *Owner, w *lockWaiter, r *kvapi.LockRequest, closing
 		return t.outcome(w)
 	default:
 	}
+	w.blocked.Store(true)
 	o.rest() // the wait may be long, and an open iterator holds back the deletion of files
 	t.stats.waits.Inc()
 	t.stats.waiting.Add(1)
 	began := clock.Mono()
 	defer func() {
+		w.blocked.Store(false)
 		t.stats.waiting.Add(-1)
 		t.stats.waitNanos.ObserveDuration(clock.Mono() - began)
 	}()

@@ -459,3 +459,24 @@ func BenchmarkLock1000(b *testing.B) {
 		o.releaseAll()
 	}
 }
+
+// TestWaitingIsBlocked: a transaction that is in a queue and still looks for a deadlock does not count as waiting: it may end by itself, with the error.
+func TestWaitingIsBlocked(t *testing.T) {
+	var o Owner
+	o.waiter.entry.Store(&lockEntry{})
+	if o.Waiting() {
+		t.Error("one that looks for a deadlock waits")
+	}
+	o.waiter.blocked.Store(true)
+	if !o.Waiting() {
+		t.Error("one that blocks does not wait")
+	}
+	o.waiter.entry.Store(nil)
+	if o.Waiting() {
+		t.Error("one that has been granted its lock waits")
+	}
+	o.waiter.ranged.Store(true)
+	if !o.Waiting() {
+		t.Error("one that blocks for ranges does not wait")
+	}
+}

@@ -95,6 +95,8 @@ type lockWaiter struct {
 	ranged atomic.Bool
 	key    []byte
 	access keyAccess
+	// blocked says that the owner's goroutine has looked for a deadlock, and found none, and blocks.
+	blocked atomic.Bool
 	// since is when the wait began; guarded as granted is.
 	since time.Duration
 	// wake gets one token when granted or victim is set; it has room for one.

@@ -202,6 +202,9 @@ func (o *Owner) releaseAll() {
 	o.index = o.index[:0]
 }
 
-// Waiting reports whether the transaction waits for a lock or for ranges. It may be
+// Waiting reports whether the transaction waits for a lock or for ranges, and others have to end that: it is not on the way to a deadlock error. It may be
 // called from any goroutine while the owner is in use.
-func (o *Owner) Waiting() bool { return o.waiter.entry.Load() != nil || o.waiter.ranged.Load() }
+func (o *Owner) Waiting() bool {
+	w := &o.waiter
+	return w.blocked.Load() && (w.entry.Load() != nil || w.ranged.Load())
+}
