@@ -99,7 +99,7 @@ func (p *Plan) checkFixed(rt *Runtime) error {
 	for i := range p.Fixed {
 		v, err := p.Fixed[i].Text.Eval(rt.Ctx, nil)
 		if err == nil {
-			err = p.Fixed[i].Need.Check(quiet, v)
+			err = p.Fixed[i].Need.Check(told, v)
 		}
 		if err != nil {
 			err, warning := expr.Settle(err, p.DatesConvert)

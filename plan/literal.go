@@ -138,9 +138,13 @@ func (e *Env) temporalLiteral(lit *syntax.Literal) (types.Value, error) {
 			ok = false
 		}
 	}
-	if !ok || scratch.WarningCount() > 0 {
+	for _, w := range scratch.Warnings() { // of delimiters
+		ok = ok && w.Number != types.ErTruncatedWrongValue
+	}
+	if !ok {
 		return types.Null(), types.Errorf(types.ErWrongValue, name, lit.Value)
 	}
+	e.Notices = append(e.Notices, scratch.Warnings()...)
 	return v, nil
 }
 

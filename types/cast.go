@@ -149,6 +149,7 @@ func castDatetime(ctx *Context, v *Value, to *Type) Value {
 	if !castedDate(ctx, v, packed) {
 		return Value{}
 	}
+	warnOdd(ctx, v, flags, 1)
 	if flags&parsedTrailing != 0 {
 		warnTruncated(ctx, "datetime", v)
 	}
@@ -167,6 +168,7 @@ func castTime(ctx *Context, v *Value, to *Type) Value {
 		warnTruncated(ctx, "time", v)
 		return Value{}
 	}
+	warnOdd(ctx, v, flags, 1)
 	fsp := uint8(max(to.Scale, 0))
 	us, cut := roundTime(ctx, us, tenths, fsp)
 	if cut || flags&(parsedTrailing|parsedOverflow) != 0 {

@@ -23,6 +23,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 	default:
 		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
 	}
+	warnOdd(c.ctx, v, flags, c.row)
 	if flags&parsedTrailing != 0 {
 		if err := c.badDate(v, ErWarnDataTruncated); err != nil {
 			return Value{}, err
@@ -31,7 +32,7 @@ func (c *conversion) date(v *Value) (Value, error) {
 	if c.to.ID == TypeDate {
 		day := packed >> packedDateShift << packedDateShift
 		if day != packed {
-			c.note()
+			c.dateNote(v)
 		}
 		return Date(day), nil
 	}
@@ -73,6 +74,21 @@ func (c *conversion) badDate(v *Value, number uint16) error {
 	if !c.ctx.strict() {
 		return c.problem(Errorf(number, c.col, c.row))
 	}
+	return c.incorrectDate(v)
+}
+
+// dateNote tells that a part of v, the date or the time of day, has no place in the column: 1265, and in strict mode, which lets it be, the text
+// of 1292.
+func (c *conversion) dateNote(v *Value) {
+	if !c.ctx.strict() {
+		c.note()
+		return
+	}
+	c.ctx.AddError(LevelNote, c.incorrectDate(v))
+}
+
+// incorrectDate is 1292 about a value for the column.
+func (c *conversion) incorrectDate(v *Value) *Error {
 	what := "datetime"
 	switch c.to.ID {
 	case TypeDate:
@@ -95,14 +111,15 @@ func (c *conversion) time(v *Value) (Value, error) {
 		}
 		return Time(0, fsp), c.badDate(v, ErWarnDataTruncated)
 	}
+	warnOdd(c.ctx, v, flags, c.row)
 	us, cut := roundTime(c.ctx, us, tenths, fsp)
 	switch {
 	case cut || flags&parsedOverflow != 0:
 		return Time(us, fsp), c.badDate(v, ErWarnDataOutOfRange)
 	case flags&parsedTrailing != 0:
 		return Time(us, fsp), c.badDate(v, ErWarnDataTruncated)
-	case flags&parsedDate != 0 && v.K != KindDate:
-		c.note()
+	case flags&parsedDate != 0 && (hasText(v.K) || v.IsNumeric()):
+		c.dateNote(v)
 	}
 	return Time(us, fsp), nil
 }

@@ -143,10 +143,14 @@ func checkZero(mode SQLMode, packed int64) dateProblem {
 	return dateFine
 }
 
-// DateAllowed reports whether v begins with a date that ctx's sql_mode lets be stored.
+// DateAllowed reports whether v begins with a date that ctx's sql_mode lets be stored. It warns of delimiters alone.
 func DateAllowed(ctx *Context, v *Value) bool {
-	packed, tenths, _, p := readDate(ctx, v)
-	if p != dateFine || checkZero(ctx.mode(), packed) != dateFine {
+	packed, tenths, flags, p := readDate(ctx, v)
+	if p != dateFine {
+		return false
+	}
+	warnOdd(ctx, v, flags, 1)
+	if checkZero(ctx.mode(), packed) != dateFine {
 		return false
 	}
 	_, ok := roundDate(ctx, packed, tenths, fspOf(v))
@@ -233,6 +237,7 @@ func ToDatetime(ctx *Context, v *Value) (out Value, ok bool) {
 		warnIncorrect(ctx, "datetime", v)
 		return Value{}, false
 	}
+	warnOdd(ctx, v, flags, 1)
 	if flags&parsedTrailing != 0 {
 		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", v.B)
 	}
@@ -271,6 +276,7 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 		warnIncorrect(ctx, what, v)
 		return Value{}, false
 	}
+	warnOdd(ctx, v, flags, 1)
 	if flags&parsedTrailing != 0 {
 		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "datetime", v.B)
 	}
@@ -353,6 +359,7 @@ func ToTime(ctx *Context, v *Value) (out Value, ok bool) {
 		warnIncorrect(ctx, "time", v)
 		return Value{}, false
 	}
+	warnOdd(ctx, v, flags, 1)
 	if flags&(parsedTrailing|parsedOverflow) != 0 {
 		ctx.Warn(LevelWarning, ErTruncatedWrongValue, "time", textOf(ctx, v))
 	}

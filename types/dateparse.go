@@ -15,6 +15,8 @@ const (
 	parsedOverflow                        // a TIME beyond 838:59:59 was limited to that
 	parsedOffset                          // the text ends with a zone offset
 	parsedPunct                           // there is only punctuation between date and time
+	parsedOdd                             // there may be a delimiter that MySQL warns of
+	parsedClock                           // the text was read as a TIME
 )
 
 // maxTwoDigitYear is the last two-digit year that MySQL takes for one of this century.
@@ -70,6 +72,7 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
+	odd := i > 0
 	s = s[i:]
 	if len(s) == 0 || !isDigit(s[0]) {
 		return d, false
@@ -87,7 +90,9 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 			n, used = separatedClock(s, used, &f)
 		}
 	} else {
-		n, used, yearDigits, punct = splitSeparated(s, &f)
+		var other bool
+		n, used, yearDigits, punct, other = splitSeparated(s, &f)
+		odd = odd || other
 	}
 	if n < 3 {
 		return d, false
@@ -111,6 +116,9 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	}
 	if !onlySpace(s[used:]) {
 		d.flags |= parsedTrailing
+	}
+	if odd || used < len(s) {
+		d.flags |= parsedOdd
 	}
 	return d, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
 }
@@ -154,15 +162,18 @@ func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
 // datePartMax is the largest number that may stand between separators.
 const datePartMax = 9999
 
+// delimiters are those of the standard behind year, month, day, hour and minute.
+const delimiters = "?-- ::"
+
 // splitSeparated parses separated fields, of any number of digits. punct is true if there is neither white space nor
-// a T between date and time.
-func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
+// a T between date and time, odd if delimiters are not those of the standard.
+func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct, odd bool) {
 	i := 0
 	for n < 6 {
 		start := i
 		for i < len(s) && isDigit(s[i]) {
 			if f[n] = f[n]*10 + int(s[i]-'0'); f[n] > datePartMax {
-				return 0, i, 0, false
+				return 0, i, 0, false, false
 			}
 			i++
 		}
@@ -198,9 +209,10 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct bool) {
 		if j == i {
 			break
 		}
+		odd = odd || j != i+1 || s[i] != delimiters[n] && s[i] != 'T'
 		i = j
 	}
-	return n, used, max(yearDigits, 1), punct && n > 3
+	return n, used, max(yearDigits, 1), punct && n > 3, odd
 }
 
 // fraction parses the digits after the point and returns their number.
@@ -283,6 +295,7 @@ type timeText struct {
 	day, hour, min, sec  int64
 	micro, nanos, digits int
 	flags                parseFlags
+	spaces               bool // more than one behind the days
 }
 
 // fullDatetimeChars is the fewest characters of a datetime in a text that should be a TIME.
@@ -295,6 +308,7 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
+	odd := i > 0
 	s = s[i:]
 	if len(s) > 0 && s[0] == '-' {
 		t.neg = true
@@ -303,6 +317,9 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	if len(s) >= fullDatetimeChars && isDigit(s[0]) {
 		if d, ok := parseDatetimeText(s); d.flags&parsedTime != 0 && d.flags&parsedPunct == 0 {
 			t.flags = d.flags
+			if odd {
+				t.flags |= parsedOdd | parsedClock
+			}
 			t.nanos, t.digits = d.nanos, d.digits
 			return d.timeOfDay(), t, ok
 		}
@@ -323,14 +340,18 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		used += 1 + d.fraction(s[used+1:])
 		t.micro, t.nanos, t.digits = d.Micro, d.nanos, d.digits
 	}
-	t.flags |= parsedTime
+	t.flags |= parsedTime | parsedClock
 	if hasExponent(s[used:]) {
 		return 0, t, false // '1e9' is not one second
 	}
 	if !onlySpace(s[used:]) {
 		t.flags |= parsedTrailing
 	}
+	if odd || t.spaces || used < len(s) {
+		t.flags |= parsedOdd
+	}
 	if t.min > 59 || t.sec > 59 {
+		t.flags |= parsedOverflow
 		return 0, t, false
 	}
 	sec := t.day*86400 + t.hour*3600 + t.min*60 + t.sec
@@ -373,6 +394,7 @@ func (t *timeText) clock(s []byte) (used int, ok bool) {
 		for j < len(s) && isSpace(s[j]) {
 			j++
 		}
+		t.spaces = j > i+1
 		if j < len(s) && isDigit(s[j]) {
 			days = true
 			t.day = first
@@ -427,7 +449,7 @@ func timeFromNumber(n int64) (us int64, flags parseFlags, ok bool) {
 	} else {
 		h, m, s := n/10000, n/100%100, n%100
 		if m > 59 || s > 59 {
-			return 0, 0, false
+			return 0, parsedOverflow, false
 		}
 		us = (h*3600 + m*60 + s) * microsPerSecond
 	}

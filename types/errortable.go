@@ -623,6 +623,8 @@ const (
 	ErCharacterSetMismatch                                uint16 = 3995
 	ErInvisibleColumnNoVisible                            uint16 = 4028
 	ErClientInteractionTimeout                            uint16 = 4031
+	ErWarnDeprecatedDatetimeDelimiter                     uint16 = 4095
+	ErWarnDeprecatedSuperfluousDelimiter                  uint16 = 4096
 	ErWarnFkNonStandard                                   uint16 = 6124
 	ErFkNoUniqueIndexParent                               uint16 = 6125
 	ErTxnTooLarge                                         uint16 = 8004
@@ -1256,6 +1258,8 @@ var errorTable = [...]errorText{
 	{ErCharacterSetMismatch, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s."},
 	{ErInvisibleColumnNoVisible, "HY000", "A table must have at least one visible column."},
 	{ErClientInteractionTimeout, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior."},
+	{ErWarnDeprecatedDatetimeDelimiter, "HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%s'."},
+	{ErWarnDeprecatedSuperfluousDelimiter, "HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove."},
 	{ErWarnFkNonStandard, "HY000", "Foreign key '%s' refers to non-unique key or partial key. This is deprecated and will be removed in a future release."},
 	{ErFkNoUniqueIndexParent, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'"},
 	{ErTxnTooLarge, "HY000", "Transaction is too large, size: %d"},
