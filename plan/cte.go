@@ -9,11 +9,13 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// cte is a common table expression. It is resolved where WITH stands; what refers to it reads a cteRef. One that depends on rows outside is
-// resolved again for each reference, because each may stand at another depth.
+// cte is a common table expression. It is resolved when the first reference is met, and never without one, as in MySQL, where nothing in it can
+// then be wrong; what refers to it reads a cteRef. One that depends on rows outside is resolved again for each reference, because each may stand
+// at another depth.
 type cte struct {
 	def    *syntax.CTE
 	named  bool // WITH RECURSIVE: its query may refer to it
+	met    bool // it is resolved, or being so
 	around *scope
 	before []*cte // the CTEs that its query sees
 	body   rel    // the whole, or the seed of a recursive one
@@ -50,7 +52,7 @@ const (
 	cteStep
 )
 
-// with resolves the CTEs of a WITH clause in order and makes them visible.
+// with makes the CTEs of a WITH clause visible. Those of a view are resolved in order, for its text.
 func (b *builder) with(w *syntax.With, around *scope) error {
 	// One list for all of them, which grows in here alone: whoever else adds to it, or to a part of it, has to make a copy.
 	visible, names := slices.Clip(b.ctes), make(map[string]bool, len(w.CTEs))
@@ -61,12 +63,47 @@ func (b *builder) with(w *syntax.With, around *scope) error {
 		}
 		names[def.Name.Name] = true
 		c := &cte{def: def, named: w.Recursive, around: around, before: slices.Clip(visible)}
-		if err := b.resolveCTE(c); err != nil {
-			return err
+		if b.freeze || b.shown != nil {
+			c.met = true
+			if err := b.resolveCTE(c); err != nil {
+				return err
+			}
 		}
 		visible = append(visible, c)
 	}
 	b.ctes = slices.Clip(visible)
+	return nil
+}
+
+// reachCTE resolves a CTE to which the first reference has been met, and before it those that its query names, in the order of their definitions: each
+// in the one before would nest as deeply as the chain is long.
+func (b *builder) reachCTE(c *cte) error {
+	c.met = true
+	order := []*cte{c}
+	for i := 0; i < len(order); i++ {
+		for name := range tableNames(order[i].def.Query) {
+			if err := b.step(); err != nil {
+				return err
+			}
+			before := order[i].before
+			for k := len(before) - 1; k >= 0; k-- {
+				if before[k].def.Name.Name != name {
+					continue
+				}
+				if !before[k].met {
+					before[k].met = true
+					order = append(order, before[k])
+				}
+				break
+			}
+		}
+	}
+	slices.SortFunc(order, func(a, b *cte) int { return len(a.before) - len(b.before) })
+	for _, c := range order {
+		if err := b.resolveCTE(c); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -326,11 +363,16 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 		if c.def.Name.Name != name {
 			continue
 		}
+		if !c.met {
+			if err := b.reachCTE(c); err != nil {
+				return nil, nil, err
+			}
+		}
 		if c.open == cteSeed {
 			continue // in a seed the name means what it means outside of the CTE
 		}
 		if c.open == cteDone && len(c.free) > 0 && c.refs > 0 {
-			again := &cte{def: c.def, named: c.named, around: c.around, before: c.before}
+			again := &cte{def: c.def, named: c.named, met: true, around: c.around, before: c.before}
 			if b.again++; b.again > againMax {
 				return nil, nil, types.NewError(4169, "Common table expression expansion exceeded an implementation limit. Simplify the query.")
 			}

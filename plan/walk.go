@@ -137,6 +137,14 @@ type refCounter struct {
 	name   string
 	direct bool // only those in FROM itself
 	n      int
+	names  map[string]bool // if not nil, the names of all tables are collected
+}
+
+// tableNames are the unqualified names of tables anywhere in a query.
+func tableNames(body syntax.QueryBody) map[string]bool {
+	c := refCounter{names: map[string]bool{}}
+	c.body(body)
+	return c.names
 }
 
 func (c *refCounter) body(body syntax.QueryBody) {
@@ -188,7 +196,13 @@ func (c *refCounter) with(w *syntax.With) (hides bool) {
 }
 
 func (c *refCounter) table(schema, name string) {
-	if schema == "" && name == c.name {
+	if schema != "" {
+		return
+	}
+	if c.names != nil {
+		c.names[name] = true
+	}
+	if name == c.name {
 		c.n++
 	}
 }
