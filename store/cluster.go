@@ -101,7 +101,7 @@ type endedLock struct {
 // NewCluster loads the regions with a log from the store's engine, and their locks. Their Raft groups are started afterwards: what those
 // apply comes on top.
 func NewCluster(s *Store, timestamps Timestamps) (*Cluster, error) {
-	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{})}
+	c := &Cluster{s: s, timestamps: timestamps, closing: make(chan struct{}), lease: lease{length: s.o.Lease}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.role.init()
 	c.recorded.Store(s.applied.Load())

@@ -75,7 +75,9 @@ type Options struct {
 	Join bool
 	// NowMillis is the wall clock of the timestamp oracle; nil takes clock's.
 	NowMillis func() int64
-	Limits    Limits
+	// Lease is the length of the gateway's lease, the same at all stores of a cluster; zero means replica.LeaseLength.
+	Lease  replica.Lease
+	Limits Limits
 }
 
 // Limits are those of a store, most of them of one in a cluster. They decide about speed and memory, never about an answer: tests draw small ones from a seed (testkit.Small).
@@ -112,6 +114,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.ID == 0 {
 		o.ID = FirstID
+	}
+	if o.Lease == 0 {
+		o.Lease = replica.LeaseLength
 	}
 	if o.LocksMax == 0 {
 		o.LocksMax = locksMaxDefault

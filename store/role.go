@@ -21,9 +21,9 @@ import (
 const (
 	// roleInterval is how often a store checks who leads region 0, and the gateway takes back regions that others lead.
 	roleInterval = 100 * time.Millisecond
-	// leaseInterval is how often the gateway extends its lease, and leaseTimeout how long it waits for a majority's answer.
-	leaseInterval = 500 * time.Millisecond
-	leaseTimeout  = replica.LeaseLength / 2
+	// The gateway extends its lease leaseTries times in its length, and waits for a majority's answer for 1/leaseTimeoutShare of it.
+	leaseTries        = 6
+	leaseTimeoutShare = 2
 )
 
 // Reasons why a store does not serve.
@@ -36,6 +36,7 @@ var (
 
 // lease allows the gateway to answer reads (docs/design/0021 D2).
 type lease struct {
+	length replica.Lease
 	// on: the lease is needed, as region 0 has other voters, which could elect another leader.
 	on    atomic.Bool
 	until atomic.Int64 // when it ends, by clock.Boot; meaningful while on
@@ -43,6 +44,10 @@ type lease struct {
 	mu   sync.Mutex // guards term, and changes of on and until; a leaf
 	term uint64     // the term of region 0 that it is for
 }
+
+// interval is how often the lease is extended, and timeout how long an attempt may take.
+func (l *lease) interval() time.Duration { return time.Duration(l.length / leaseTries) }
+func (l *lease) timeout() time.Duration  { return time.Duration(l.length / leaseTimeoutShare) }
 
 // held reports whether the store may still answer reads.
 func (l *lease) held() bool {
@@ -64,7 +69,7 @@ func (l *lease) shared(now time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.on.Load() {
-		l.until.Store(int64(replica.LeaseEnd(now)))
+		l.until.Store(int64(l.length.End(now)))
 		l.on.Store(true)
 	}
 }
@@ -74,7 +79,7 @@ func (l *lease) extend(term uint64, asked time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if term == l.term && term != 0 {
-		l.until.Store(max(l.until.Load(), int64(replica.LeaseEnd(asked))))
+		l.until.Store(max(l.until.Load(), int64(l.length.End(asked))))
 	}
 }
 
@@ -238,7 +243,7 @@ func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, leased 
 		for _, id := range c.set.Regions() {
 			led = c.set.Lead(id) && led
 		}
-		if led && (!leased || clock.Boot() >= replica.LeaseOver(first.Since)) {
+		if led && (!leased || clock.Boot() >= c.lease.length.Over(first.Since)) {
 			if missing = gap(c.Regions()); missing == nil {
 				return nil
 			}
@@ -257,7 +262,7 @@ func (c *Cluster) leadAll(ctx context.Context, first replica.Leadership, leased 
 func (c *Cluster) confirm(ctx context.Context, term uint64) error {
 	for {
 		asked := clock.Boot()
-		ask, cancel := context.WithTimeout(ctx, leaseTimeout)
+		ask, cancel := context.WithTimeout(ctx, c.lease.timeout())
 		now, err := c.set.Confirm(ask, 0)
 		cancel()
 		switch {
@@ -403,7 +408,7 @@ func (c *Cluster) keepService() (serves bool) {
 // keepLease is the goroutine that extends the gateway's lease, by asking region 0's voters whether this store still leads it.
 func (c *Cluster) keepLease() {
 	defer c.background.Done()
-	ticker := clock.NewTicker(leaseInterval)
+	ticker := clock.NewTicker(c.lease.interval())
 	defer ticker.Stop()
 	for {
 		select {
@@ -415,7 +420,7 @@ func (c *Cluster) keepLease() {
 			continue
 		}
 		asked := clock.Boot()
-		ctx, cancel := context.WithTimeout(c.ctx, leaseTimeout)
+		ctx, cancel := context.WithTimeout(c.ctx, c.lease.timeout())
 		if term, err := c.set.Confirm(ctx, 0); err == nil {
 			c.lease.extend(term, asked)
 			c.stats.Leases.Inc()

@@ -19,6 +19,7 @@ import (
 	"github.com/pandodb/pando/internal/testkit"
 	"github.com/pandodb/pando/kv"
 	"github.com/pandodb/pando/kvapi"
+	"github.com/pandodb/pando/replica"
 	"github.com/pandodb/pando/rpc"
 	"github.com/pandodb/pando/store"
 )
@@ -32,6 +33,8 @@ const (
 	// stormSplits is how often regions are split beside each thing that happens, and historyRegion from which size on they are by themselves.
 	stormSplits   = 6
 	historyRegion = 4 << 10
+	// leaseMin is the shortest lease that is drawn.
+	leaseMin = 600 * time.Millisecond
 )
 
 // client is one node's way to its store, in one life.
@@ -248,14 +251,18 @@ func TestHistories(t *testing.T) {
 			seed := testkit.Seed(t)
 			rng := testkit.Rand(seed, 1)
 			var limits store.Limits
+			var lease replica.Lease
 			if strings.HasSuffix(name, "small limits") {
-				testkit.Small(testkit.Rand(seed, 2), &limits)
-				t.Logf("limits %+v", limits)
+				small := testkit.Rand(seed, 2)
+				testkit.Small(small, &limits)
+				// One that ends by itself now and then, where a machine is busy; with a shorter one nobody would be the gateway for long.
+				lease = replica.Lease(leaseMin) + replica.Lease(small.Int64N(int64(replica.LeaseLength)-int64(leaseMin)))
+				t.Logf("lease %v, limits %+v", time.Duration(lease), limits)
 			}
 			clocks := &wrongClocks{}
 			ns := startWith(t, 3, clusterkit.NodesOptions{Tune: func(o *store.Options) {
 				clocks.tune(o)
-				o.RegionBytesMax, o.SampleInterval, o.Limits = historyRegion, 50*time.Millisecond, limits
+				o.RegionBytesMax, o.SampleInterval, o.Limits, o.Lease = historyRegion, 50*time.Millisecond, limits, lease
 			}}, "k2", "k4")
 			h := &history{t: t, ns: ns, seen: seen, clients: map[*store.Store]*client{}}
 			h.begin(rng)

@@ -225,7 +225,7 @@ func (n *node) gateway() {
 
 // takeOver has a store serve that leads in a term, once nobody else does, and it has said so.
 func (n *node) takeOver(term uint64) {
-	early := n.group.Region().Voters() > 1 && n.clock() < replica.LeaseOver(n.elected)
+	early := n.group.Region().Voters() > 1 && n.clock() < n.w.o.Lease.Over(n.elected)
 	wait := n.w.o.Rules.LeaseWaited && early && n.said == 0 && !n.released() // what it has said itself is no reason to wait
 	switch {
 	case n.serving || n.w.now < n.leaving || wait:
@@ -295,7 +295,7 @@ func (n *node) confirmed(id uint64) {
 		return
 	}
 	delete(n.asked, id)
-	n.until = max(n.until, replica.LeaseEnd(at))
+	n.until = max(n.until, n.w.o.Lease.End(at))
 }
 
 // leased reports whether the lease is held.

@@ -3,8 +3,10 @@ package sim
 import (
 	"testing"
 	"testing/cryptotest"
+	"time"
 
 	"github.com/pandodb/pando/internal/testkit"
+	"github.com/pandodb/pando/replica"
 )
 
 // runWorld is RunCounted with raft's election timeouts drawn from the seed, too.
@@ -19,8 +21,10 @@ func runWorld(t *testing.T, o Options) (fault string, digest uint64, counts Coun
 
 const (
 	stepsPerSeed = 8000
-	// smallStream draws the limits of a world.
+	// smallStream draws the limits of a world, leaseStream its lease.
 	smallStream = 2
+	leaseStream = 3
+	leaseMin    = 500 * time.Millisecond
 )
 
 // TestSeeds runs worlds of one, three, four and five stores, and looks that what it is about has happened in them.
@@ -35,6 +39,9 @@ func TestSeeds(t *testing.T) {
 		o := Options{Seed: base + i, Stores: []int{4, 3, 5, 1}[i%4], Steps: stepsPerSeed, Rules: AllRules()}
 		if i%8 >= 4 {
 			testkit.Small(testkit.Rand(o.Seed, smallStream), &o.Limits)
+		}
+		if i%8 == 1 || i%8 == 2 {
+			o.Lease = replica.Lease(leaseMin) + replica.Lease(testkit.Rand(o.Seed, leaseStream).Int64N(int64(replica.LeaseLength)-int64(leaseMin)))
 		}
 		fault, _, c := runWorld(t, o)
 		if fault != "" {

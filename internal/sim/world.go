@@ -69,6 +69,8 @@ type Options struct {
 	Rules  Rules
 	// Limits are the groups'. Zero fields are the product's, but for those of the log's length.
 	Limits replica.Limits
+	// Lease is that of the group's leader; zero is the product's.
+	Lease replica.Lease
 }
 
 // event is something that happens at a time; those of the same time in the order in which they were made.
@@ -128,7 +130,7 @@ func RunCounted(o Options) (fault string, digest uint64, counts Counts) {
 	w := run(o)
 	w.counts.Acked = len(w.acked)
 	if w.fault != "" {
-		return fmt.Sprintf("seed %d, %+v: %s\n%s", o.Seed, o.Limits, w.fault, strings.Join(w.trace, "\n")), w.hash, w.counts
+		return fmt.Sprintf("seed %d, lease %v, %+v: %s\n%s", o.Seed, time.Duration(o.Lease), o.Limits, w.fault, strings.Join(w.trace, "\n")), w.hash, w.counts
 	}
 	return "", w.hash, w.counts
 }
@@ -150,6 +152,9 @@ func run(o Options) *World {
 		o.Limits.KeepEntries = keepEntries
 	}
 	o.Limits.EnsureDefaults()
+	if o.Lease == 0 {
+		o.Lease = replica.LeaseLength
+	}
 	w := &World{o: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), cut: map[[2]int]bool{}, applied: map[uint64][]byte{}, acked: map[uint64]bool{},
 		changed: map[uint64]bool{}, peers: map[uint64]int{}, nextPeer: 200, promised: map[uint64][2]uint64{}}
 	r := &kvapi.Region{ID: region, Mode: kvapi.ModeRaft, Epoch: kvapi.Epoch{Version: 1, ConfVer: 2}}
