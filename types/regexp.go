@@ -16,11 +16,10 @@ const (
 	regexPatternMax = 64 << 10
 	// RegexpPatternBytesMax is how long such a pattern is at most in any character set.
 	RegexpPatternBytesMax = 4 * regexPatternMax
-	// regexSetsMax is the most sets in a pattern, and regexWideSetsMax the most of those with properties or
-	// characters beyond ASCII: compiling one of these takes up to 25 ms, and there is no poll in between. More
-	// are error 3700.
-	regexSetsMax     = 4096
-	regexWideSetsMax = 64
+	// regexSetsMax is the most sets in a pattern, and regexCompileMax the most microseconds that compiling it may
+	// take, by the estimate of regexCosts, because there is no poll in between. More are error 3700.
+	regexSetsMax    = 4096
+	regexCompileMax = 100_000
 	// regexFindMax is the most characters of a text in which the library searches. In a longer text, Find tries
 	// each position, so that it can poll in between. A match at one position reads the text once at most, and is
 	// bounded by RegexpLimits.
@@ -83,7 +82,7 @@ func regexField(t reflect.Type, name string, want reflect.Type) uintptr {
 
 // CompileRegexp compiles a pattern. Its errors are MySQL's, 3685 and following; 3700 if the pattern is too big.
 func CompileRegexp(pattern []rune, flags RegexpFlags) (*Regexp, error) {
-	if err := checkRegexpSize(pattern); err != nil {
+	if err := checkRegexpSize(pattern, flags&RegexpFold != 0); err != nil {
 		return nil, err
 	}
 	var icu icuregex.RegexpFlag
@@ -102,27 +101,46 @@ func CompileRegexp(pattern []rune, flags RegexpFlags) (*Regexp, error) {
 	return &Regexp{pattern: p, groups: icuregex.NewMatcher(p).GroupCount(), names: reflect.ValueOf(p).Elem().FieldByName("namedCaptureMap")}, nil
 }
 
+// regexCost is about how many microseconds, on a busy machine, the library takes for a set of many characters, which it builds anew wherever one stands. Where case is
+// ignored it closes each of them over the pairs of letters; all is that of a set of nearly all characters, such as \p{Any} or what is in [\S].
+type regexCost struct{ set, all int }
+
+var regexCosts = map[bool]regexCost{false: {200, 1_000}, true: {2_000, 12_000}}
+
 // checkRegexpSize returns error 3700 for a pattern that would take too long to compile.
-func checkRegexpSize(pattern []rune) error {
-	sets, wide := 0, 0
-	for i, c := range pattern {
-		next := rune(0)
+func checkRegexpSize(pattern []rune, fold bool) error {
+	sets, cost, depth := 0, 0, 0
+	costs := regexCosts[fold || strings.Contains(string(pattern), "(?")] // which may be (?i)
+	for i := 0; i < len(pattern); i++ {
+		c, next := pattern[i], rune(0)
 		if i+1 < len(pattern) {
 			next = pattern[i+1]
 		}
 		switch {
 		case c == '[':
 			sets++
+			depth++
 			if next == ':' {
-				wide++
+				cost += costs.all / 4
 			}
-		case c == '\\' && (next == 'p' || next == 'P' || next == 'N' || next == 'X'):
-			wide++
-		case c == '-' && (next == '\\' || next >= utf8.RuneSelf || next == '-' || next == '['), c == '&' && next == '&':
-			wide++
+		case c == ']':
+			depth = max(depth-1, 0)
+		case c == '\\':
+			i++ // what is escaped is no bracket
+			switch {
+			case depth > 0 && next >= 'A' && next <= 'Z':
+				cost += costs.all
+			case next == 'p' || next == 'P':
+				cost += costs.set
+				if i+2 < len(pattern) && pattern[i+2] == 'A' { // Any, Assigned, ASCII, Age
+					cost += costs.all
+				}
+			case next == 'X' || next == 'N' || depth > 0 && next >= 'a' && next <= 'z':
+				cost += costs.set
+			}
 		}
 	}
-	if len(pattern) > regexPatternMax || sets > regexSetsMax || sets > 0 && wide > regexWideSetsMax || wide > regexSetsMax {
+	if len(pattern) > regexPatternMax || sets > regexSetsMax || cost > regexCompileMax {
 		return Errorf(ErRegexpPatternTooBig)
 	}
 	return nil
