@@ -86,6 +86,8 @@ type builder struct {
 	again   int // queries of CTEs that have been resolved again, see againMax
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
+	// lastLocks are the locking clauses behind set operations, by the last block.
+	lastLocks map[syntax.QueryBody][]syntax.LockClause
 	// starless are the blocks in which * stands for a constant.
 	starless map[*syntax.Select]bool
 	// fixed are the texts that have to be dates and have one value during the statement.

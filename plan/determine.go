@@ -203,7 +203,7 @@ func (d *dependences) of(r rel, conds []expr.Expr) {
 		d.equalities(r.conds)
 	case *join:
 		switch {
-		case r.kind == exec.JoinInner || r.kind == exec.JoinLeft && rejectsAny(conds, outputs(r.right)):
+		case r.kind == exec.JoinInner || r.kind == exec.JoinLeft && len(outputs(r.right)) > 0 && d.rejects(conds, outputs(r.right)):
 			conds = slices.Concat(conds, r.on)
 			d.equalities(r.on)
 		case r.kind == exec.JoinLeft:
@@ -402,6 +402,14 @@ func rejectsAny(conds []expr.Expr, set idSet) bool {
 	return len(set) > 0 && slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejectsNull(c, set) })
 }
 
+// rejects is rejectsAny that knows of IN and ANY, too, which are not joins yet: without a value on their left side they are not true.
+func (d *dependences) rejects(conds []expr.Expr, set idSet) bool {
+	return rejectsAny(conds, set) || slices.ContainsFunc(conds, func(c expr.Expr) bool {
+		s := d.b.subqueryOf(c)
+		return s != nil && s.plan.Kind == exec.SubplanAny && s.op == "=" && slices.ContainsFunc(s.left, func(e expr.Expr) bool { return nullWith(e, set) })
+	})
+}
+
 func (s idSet) within(other idSet) bool {
 	for id := range s {
 		if !other[id] {
@@ -421,7 +429,7 @@ func (d *dependences) uniqueKeys(g *get, conds []expr.Expr) {
 		for _, part := range index.Columns {
 			id := g.id(part.Col)
 			whole = whole && part.Col < len(g.table.Columns) && part.PrefixLen == 0 &&
-				(g.table.Columns[part.Col].NotNull || rejectsAny(conds, idSet{id: true}))
+				(g.table.Columns[part.Col].NotNull || d.rejects(conds, idSet{id: true}))
 			from[id] = true
 		}
 		if whole {

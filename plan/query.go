@@ -177,6 +177,12 @@ func (b *builder) query(q *syntax.Query, around *scope) (*result, error) {
 		b.top.query = bare
 	}
 	q = bare
+	b.lockLast(q)
+	if locks := b.lastLocks[q.Body]; locks != nil {
+		locked := *q
+		locked.Locks = append(slices.Clip(q.Locks), locks...)
+		q = &locked
+	}
 	switch body := q.Body.(type) {
 	case *syntax.Select:
 		return b.selectBlock(body, q, around)
@@ -225,13 +231,31 @@ func (b *builder) body(body syntax.QueryBody, around *scope) (*result, error) {
 	return b.query(&syntax.Query{Body: body}, around)
 }
 
+// lockLast hands FOR UPDATE and FOR SHARE behind a set operation on to its last block, as MySQL does.
+func (b *builder) lockLast(q *syntax.Query) {
+	last := q.Body
+	if _, set := last.(*syntax.SetOp); !set || len(q.Locks) == 0 {
+		return
+	}
+	for {
+		switch body := last.(type) {
+		case *syntax.SetOp:
+			last = body.Right
+			continue
+		case *syntax.Query:
+			last = body.Body
+			continue
+		}
+		break
+	}
+	if b.lastLocks == nil {
+		b.lastLocks = map[syntax.QueryBody][]syntax.LockClause{}
+	}
+	b.lastLocks[last] = q.Locks
+}
+
 // tail adds ORDER BY and LIMIT of a query that is no single block; names mean its result's columns.
 func (b *builder) tail(r *result, q *syntax.Query) (*result, error) {
-	if len(q.Locks) > 0 {
-		if _, set := q.Body.(*syntax.SetOp); set {
-			return nil, types.Errorf(types.ErWrongUsage, "UPDATE", "UNION")
-		}
-	}
 	s := &scope{columns: make([]column, len(r.cols))}
 	for i, c := range r.cols {
 		c.table, c.schema = "", ""

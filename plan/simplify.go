@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 )
@@ -365,6 +367,21 @@ func rejectsNull(e expr.Expr, set idSet) bool {
 		return nullWith(e.Args()[0], set)
 	case e.IsCall("is true"):
 		return rejectsNull(e.Args()[0], set)
+	case e.IsCall("not"):
+		return nullWith(e, set) || trueWith(e.Args()[0], set)
 	}
 	return nullWith(e, set)
+}
+
+// trueWith reports whether a condition is certainly true when all columns of the set are NULL.
+func trueWith(e expr.Expr, set idSet) bool {
+	switch {
+	case e.IsCall("is null"):
+		return nullWith(e.Args()[0], set)
+	case e.IsCall("or"):
+		return slices.ContainsFunc(e.Args(), func(arg expr.Expr) bool { return trueWith(arg, set) })
+	case e.IsCall("and"):
+		return len(e.Args()) > 0 && !slices.ContainsFunc(e.Args(), func(arg expr.Expr) bool { return !trueWith(arg, set) })
+	}
+	return false
 }

@@ -124,7 +124,7 @@ func (p *parser) joinCondition(j *Join) {
 	switch {
 	case p.acceptKw(kwOn):
 		j.On = p.expr()
-	case p.isKw(kwUsing) && j.Kind != JoinStraight:
+	case p.isKw(kwUsing):
 		p.next()
 		j.Using = p.parenIdents()
 	case j.Kind == JoinLeft || j.Kind == JoinRight:

@@ -342,8 +342,9 @@ func (c *conversion) bit(v *Value) (Value, error) {
 			out := Value{K: KindBit, Scale: uint8(c.to.BitBytes()), N: int64(min(n, bitLimit(c.to)))}
 			return out, c.outOfRange()
 		}
-	case KindFloat:
-		n = ToUint(nil, v)
+	case KindFloat: // which MySQL truncates here, while it rounds a decimal
+		whole := Float(math.Trunc(v.Float64()))
+		n = ToUint(nil, &whole)
 	default:
 		n = ToUint(c.ctx, v)
 	}
