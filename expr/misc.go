@@ -3,8 +3,10 @@ package expr
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,8 +82,26 @@ func parseAddress(s []byte) (a netip.Addr, ok bool) {
 	if len(s) > addressBytesMax {
 		return a, false
 	}
-	a, err := netip.ParseAddr(string(s))
+	a, err := netip.ParseAddr(string(withoutZeros(s)))
 	return a, err == nil && a.Zone() == ""
+}
+
+// withoutZeros drops zeros in front of the numbers of an IPv4 address, which MySQL accepts in up to three digits and package netip does not.
+func withoutZeros(s []byte) []byte {
+	at := bytes.LastIndexByte(s, ':') + 1
+	parts := bytes.Split(s[at:], []byte{'.'})
+	if len(parts) != 4 || !bytes.Contains(s[at:], []byte(".0")) && s[at] != '0' {
+		return s
+	}
+	for i, p := range parts {
+		if len(p) <= 3 {
+			for len(p) > 1 && p[0] == '0' {
+				p = p[1:]
+			}
+			parts[i] = p
+		}
+	}
+	return append(bytes.Clone(s[:at]), bytes.Join(parts, []byte{'.'})...)
 }
 
 func evalInet6Aton(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -104,20 +124,53 @@ func evalInet6Ntoa(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	a, ok := netip.AddrFromSlice(s.B)
-	if !ok {
-		return types.Null(), nil
+	if !ok || n.args[0].typ.Coll != types.Binary {
+		return ctx.badArgument(n, s.B), nil
 	}
 	if head, tail := s.B[:len(s.B)-4], s.B[len(s.B)-4:]; len(head) == 12 && isZero(head) && !isZero(tail[:2]) {
 		v4 := netip.AddrFrom4([4]byte(tail)) // MySQL writes IPv4-compatible addresses as ::a.b.c.d, unlike RFC 5952
 		return n.textResult(v4.AppendTo([]byte("::"))), nil
 	}
-	return n.textResult([]byte(a.String())), nil
+	if a.Is4() || a.Is4In6() {
+		return n.textResult([]byte(a.String())), nil
+	}
+	return n.textResult(appendIPv6(nil, a.As16())), nil
+}
+
+// appendIPv6 writes an address as MySQL does: unlike RFC 5952 it shortens a single zero, too.
+func appendIPv6(dst []byte, a [16]byte) []byte {
+	group := func(i int) uint16 { return binary.BigEndian.Uint16(a[2*i:]) }
+	from, to := 8, 8 // the longest run of zeros
+	for i := 0; i < 8; i++ {
+		j := i
+		for j < 8 && group(j) == 0 {
+			j++
+		}
+		if j-i > to-from {
+			from, to = i, j
+		}
+		i = max(i, j-1)
+	}
+	for i := 0; i < 8; i++ {
+		if i == from {
+			if dst = append(dst, ':'); to == 8 {
+				dst = append(dst, ':')
+			}
+			i = to - 1
+			continue
+		}
+		if i > 0 {
+			dst = append(dst, ':')
+		}
+		dst = strconv.AppendUint(dst, uint64(group(i)), 16)
+	}
+	return dst
 }
 
 func evalIsIP(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
 	if err != nil || s.IsNull() {
-		return types.Int(0), err
+		return types.Null(), err
 	}
 	a, ok := parseAddress(s.B)
 	return types.Bool(ok && a.Is4() == (n.name == "is_ipv4")), nil
@@ -125,8 +178,11 @@ func evalIsIP(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 func evalIsIPForm(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	s, err := ctx.text(n.args[0], row)
-	if err != nil || len(s.B) != 16 {
-		return types.Int(0), err
+	if err != nil || s.IsNull() {
+		return types.Null(), err
+	}
+	if len(s.B) != 16 {
+		return types.Int(0), nil
 	}
 	a := netip.AddrFrom16([16]byte(s.B))
 	if n.name == "is_ipv4_mapped" {

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"strings"
-
 	"github.com/pandodb/pando/ddl"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
@@ -84,8 +82,8 @@ func (s *Session) fillCreated(c *ddl.Call, stmt *syntax.CreateTable, name ddl.Na
 	return s.runInner(env, renew, insert)
 }
 
-// createSelect is CREATE TABLE … SELECT: columns of the query that the statement does not describe come after those that it does, and its
-// rows are inserted. If that fails the table is dropped.
+// createSelect is CREATE TABLE … SELECT: the columns of the query, which the statement may describe, too, come in its order after those that the
+// statement alone has, and its rows are inserted. If that fails the table is dropped.
 func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Result, error) {
 	name, err := s.name(stmt.Name)
 	if err != nil {
@@ -99,20 +97,11 @@ func (s *Session) createSelect(c *ddl.Call, stmt *syntax.CreateTable) (sqlapi.Re
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
-	described := map[string]bool{}
-	for _, element := range stmt.Elements {
-		if def, ok := element.(*syntax.ColumnDef); ok {
-			described[strings.ToLower(def.Name.Name)] = true
-		}
-	}
 	insert := &syntax.Insert{Table: syntax.TableRef{Schema: name.Schema, Name: name.Table}, Query: stmt.Query, HasColumns: true,
 		Ignore: stmt.OnConflict == "IGNORE", Replace: stmt.OnConflict == "REPLACE"}
 	var queried []ddl.ColumnSpec
 	for _, col := range columns {
 		insert.Columns = append(insert.Columns, syntax.ColumnRef{Column: col.Info.Name})
-		if described[strings.ToLower(col.Info.Name)] {
-			continue
-		}
 		queried = append(queried, s.tableColumn(&col))
 	}
 	if err := s.createTable(c, stmt, queried); err != nil {

@@ -277,6 +277,22 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 	return sqlapi.Result{AffectedRows: uint64(tables)}, err
 }
 
+// inQueryOrder adds the columns of a query to those that CREATE TABLE describes: a column of both has the description, and its name and
+// place in the query, which comes after what is described alone.
+func inQueryOrder(described, queried []ddl.ColumnSpec) []ddl.ColumnSpec {
+	out := slices.Clone(described)
+	for i := range queried {
+		col := queried[i]
+		if at := slices.IndexFunc(out[:len(out)-i], func(d ddl.ColumnSpec) bool { return strings.EqualFold(d.Name, col.Name) }); at >= 0 {
+			col = out[at]
+			col.Name = queried[i].Name
+			out = slices.Delete(out, at, at+1)
+		}
+		out = append(out, col)
+	}
+	return out
+}
+
 // createTable creates a table with the columns of the statement, followed by those of a query.
 func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []ddl.ColumnSpec) error {
 	if stmt.Partition != nil {
@@ -303,7 +319,7 @@ func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []d
 			return err
 		}
 	}
-	spec.Columns = append(spec.Columns, queried...)
+	spec.Columns = inQueryOrder(spec.Columns, queried)
 	return s.addTable(c, stmt, spec)
 }
 

@@ -65,7 +65,8 @@ func NewLike(pattern []byte, escape rune, c CollationID, poll func() error) (*Li
 		r, n, ok := cs.decode(pattern[i:])
 		ch := pattern[i : i+n]
 		i += n
-		if ok && r == '%' {
+		escaped := ok && escape != 0 && r == escape && i < len(pattern) // even if % is the escape character
+		if ok && r == '%' && !escaped {
 			if !any {
 				l.lead = true
 			}
@@ -75,7 +76,7 @@ func NewLike(pattern []byte, escape rune, c CollationID, poll func() error) (*Li
 		}
 		many, any = false, true
 		switch {
-		case ok && escape != 0 && r == escape && i < len(pattern):
+		case escaped:
 			_, n, _ = cs.decode(pattern[i:])
 			texts = append(texts, pattern[i:i+n]...)
 			i += n
