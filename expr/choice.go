@@ -97,11 +97,10 @@ func rawChoice(e Expr) Expr {
 	return &n
 }
 
-// wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes, and
-// UNIX_TIMESTAMP loses its fraction.
+// wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes.
 func wholeNumber(e Expr) Expr {
 	sum := e.IsCall("date_add", "date_sub") && e.typ.ID == types.TypeDatetime || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
-	if e.typ.Scale <= 0 || !sum && !e.IsCall("unix_timestamp") {
+	if e.typ.Scale <= 0 || !sum {
 		return e
 	}
 	n := newCall("whole number", []Expr{e})
@@ -111,11 +110,7 @@ func wholeNumber(e Expr) Expr {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		d := ctx.decimal(&v)
-		if n.args[0].IsCall("unix_timestamp") {
-			d = types.DecTruncate(d, 0)
-		}
-		whole, _ := types.DecToInt(types.DecRound(d, 0))
+		whole, _ := types.DecToInt(types.DecRound(ctx.decimal(&v), 0))
 		return types.Int(whole), nil
 	}
 	return n

@@ -56,6 +56,11 @@ func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return v, err
 	}
+	if a := n.args[0]; a.mixed && n.typ.Kind() == types.KindString {
+		if v, err = ctx.mixedText(a, row); err != nil || v.IsNull() {
+			return v, err
+		}
+	}
 	return ctx.coerceValue(&v, &n.args[0].typ, &n.typ), nil
 }
 

@@ -36,7 +36,7 @@ func (n *Node) readNumbers() {
 		case "conv", "oct", "bin": // they read texts
 			return AsNumber(a)
 		}
-		return wholeNumber(asNumber(a))
+		return asNumber(a)
 	}
 	if where == 0 || !slices.ContainsFunc(n.args, func(a Expr) bool { return read(a) != a }) {
 		return
@@ -65,6 +65,8 @@ func asNumber(e Expr) Expr {
 		return dateTextNumber(e)
 	case isTextual(&e.typ) && e.IsCall("greatest", "least") && slices.ContainsFunc(e.args, func(a Expr) bool { return origin(a).typ.ID == types.TypeTime }):
 		return extremeOfNumbers(e)
+	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"): // the number that its text begins with
+		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
 	case e.IsCall("nullif") && e.args[0].isHexLiteral():
 		n := *e
 		n.args = slices.Clone(e.args)

@@ -349,6 +349,9 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	switch {
 	case same && first.ID == types.TypeJSON:
 		return *first, derivation{types.Utf8mb4Bin, CoerImplicit, false}, nil
+	case same && first.ID == types.TypeBit:
+		t, _ := widestBits(live)
+		return t, derivation{types.Binary, CoerImplicit, false}, nil
 	case same && first.ID == types.TypeYear:
 		return *first, number, nil
 	case numeric:

@@ -93,6 +93,9 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || k.IsNull() {
 		return types.Null(), err
 	}
+	if u.Composite() && n.args[1].typ.ZeroFill { // its zeros are part of the text
+		k = types.String(ctx.textOfTyped(&k, &n.args[1].typ), types.DefaultCollation)
+	}
 	iv, ok := types.ParseInterval(ctx.Context, &k, u)
 	if !ok {
 		return ctx.dateOverflow("datetime"), nil

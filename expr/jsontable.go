@@ -160,9 +160,20 @@ func (t *JSONTable) Rows(ctx *Ctx, doc Expr, emit func(row []types.Value) error)
 	return err
 }
 
+// errJSONTableDocument is MySQL's ER_INVALID_TYPE_FOR_JSON for the document of JSON_TABLE.
+var errJSONTableDocument = types.NewError(3146, "Invalid data type for JSON data in argument 1 to function json_table; a JSON string or JSON type is required.")
+
+// CheckJSONTableDocument returns error 3146 if doc can be no document, by its type.
+func CheckJSONTableDocument(doc Expr) error {
+	if t := &doc.typ; t.ID == types.TypeNull || t.ID == types.TypeJSON || isTextual(t) || doc.kind == kindParam {
+		return nil
+	}
+	return errJSONTableDocument
+}
+
 func jsonTableDocument(ctx *Ctx, v types.Value) ([]byte, error) {
 	if v.K != types.KindString {
-		return nil, types.NewError(3146, "Invalid data type for JSON data in argument 1 to function json_table; a JSON string or JSON type is required.")
+		return nil, errJSONTableDocument
 	}
 	text, ok := types.JSONText(&v)
 	if !ok {

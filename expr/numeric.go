@@ -15,7 +15,7 @@ var numericTable = map[string]function{
 	"sqrt": {1, 1, 0, realUnary(domain(math.Sqrt, func(x float64) bool { return x >= 0 }, false))},
 	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
 	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
-	"log2": {1, 1, 0, realUnary(domain(math.Log2, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
+	"log2": {1, 1, 0, realUnary(domain(func(x float64) float64 { return math.Log(x) / math.Ln2 }, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
 	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(math.Tan))},
 	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / math.Tan(x) }))},
 	"asin": {1, 1, 0, realUnary(domain(math.Asin, unitRange, false))}, "acos": {1, 1, 0, realUnary(domain(math.Acos, unitRange, false))},
@@ -112,11 +112,15 @@ func power(x, y float64) float64 {
 
 // atan2 is math.Atan2 without the error of the quotient.
 func atan2(y, x float64) float64 {
-	a, q := math.Atan2(y, x), y/x
-	if x > 0 && math.Abs(q) < 1 && math.Abs(q) > 1e-150 {
+	const rest = 6.123233995736766e-17 // of half of pi, beyond its double
+	switch a, q := math.Atan2(y, x), y/x; {
+	case x > 0 && math.Abs(q) < 1 && math.Abs(q) > 1e-150:
 		return a + math.FMA(-q, x, y)/(x*(1+q*q))
+	case x > 0 && math.Abs(q) > 1 && math.Abs(q) < 1e150:
+		return math.Copysign(math.Pi/2-(math.Atan(x/math.Abs(y))-rest), y)
+	default:
+		return a
 	}
-	return a
 }
 
 // log10 is exact for powers of ten, as the C library's is. math.Log10 is not: it computes it from the logarithm to base 2.

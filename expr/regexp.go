@@ -58,7 +58,7 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB, all functions but
+// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB or a column of BINARY, all functions but
 // REGEXP_REPLACE accept the mix, as in MySQL.
 func refuseBinaryMix(n *Node) error {
 	x, y := &n.args[0].typ, &n.args[1].typ
@@ -68,7 +68,9 @@ func refuseBinaryMix(n *Node) error {
 	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
 		return nil
 	}
-	blob := func(e Expr) bool { return e.typ.Coll == types.Binary && e.typ.IsBlob() && !e.IsCall("weight_string") }
+	blob := func(e Expr) bool {
+		return e.typ.Coll == types.Binary && (e.typ.IsBlob() && !computed(e).IsCall("weight_string") || e.typ.ID == types.TypeBinary && e.kind == kindColumn)
+	}
 	if n.name != "regexp_replace" && (blob(n.args[0]) || blob(n.args[1])) {
 		return nil
 	}

@@ -510,7 +510,9 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	var out []byte
 	last, letters := byte('0'), 0
 	s := args[0].B
-	if cs := n.typ.Coll.Charset(); cs.MinLen > 1 {
+	cs := n.typ.Coll.Charset()
+	foreign := cs != types.Binary.Charset() && !types.SameBytes(cs, types.DefaultCollation.Charset())
+	if foreign {
 		s = ctx.converted(s, cs, types.DefaultCollation.Charset())
 	}
 	if room := len(s) + 4; ctx.fits(room) && len(s) >= meterUnit {
@@ -544,7 +546,7 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		out = append(out, '0')
 	}
 	out = ctx.owned(out)
-	if n.typ.Coll.Charset().MinLen > 1 {
+	if foreign {
 		return ctx.fromUTF8(n, out), nil
 	}
 	return n.textResult(out), nil

@@ -134,6 +134,9 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if n.typ.ID == types.TypeDatetime {
 		fsp = uint8(n.typ.Scale)
 	}
+	if !a.date && n.typ.ID == types.TypeTime && (us > types.MaxTimeMicros || us < -types.MaxTimeMicros) {
+		return ctx.dateOverflow("time"), nil // a text is limited instead
+	}
 	if !a.date { // as text, a time has six decimals or none
 		t := ctx.clampTime(us, fsp)
 		if n.typ.ID == types.TypeVarchar {

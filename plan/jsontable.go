@@ -35,6 +35,9 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := expr.CheckJSONTableDocument(doc); err != nil {
+		return nil, nil, err
+	}
 	path, ok := e.Path.(*syntax.Literal)
 	if !ok {
 		return nil, nil, syntaxError(syntax.String(e.Path))

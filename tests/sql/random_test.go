@@ -209,13 +209,36 @@ func (w *world) check(g *sqlgen.Gen, query string, before int) (failed int) {
 var (
 	limitedOperand = regexp.MustCompile(`(EXCEPT|INTERSECT)( ALL)? \(.* LIMIT \d`)
 	nullSafe       = regexp.MustCompile(`(\w+\.\w+) <=> (\w+\.\w+)`)
+	// typedFaults are those over columns of every type:
+	//   - MIN and MAX of an ENUM or SET column take the first and last value of its index, which has them by their numbers; by the manual they are texts;
+	//   - > ALL and <= ANY become a comparison with MAX or MIN, which may order values otherwise than the comparison does;
+	//   - a constant document beside a column of BIGINT or of dates and times is converted to the column's type: [1, "a"] is 0;
+	//   - sums of times, and times plus an interval, are cut off at the length of a TIME where rows are made distinct or sorted as texts;
+	//   - the texts of BIN_TO_UUID share their memory with what they are compared with, and that of CONV with the text of a TIMESTAMP.
+	typedFaults = []*regexp.Regexp{
+		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
+		regexp.MustCompile(`(> ALL|<= ANY) \(SELECT`),
+		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
+		regexp.MustCompile(`(` + constantDocument + `) [<>=]+ y\.(bi|bu|yr|da|dt|ts|tm)$|x\.(bi|bu|yr|da|dt|ts|tm) [<>=]+ (` + constantDocument + `)$`),
+		regexp.MustCompile(`(DISTINCT HEX\(|GROUP_CONCAT\()(ADDTIME\(|SUBTIME\(|\((x\.tm|TIME '[^']*')\) \+ INTERVAL)`),
+		regexp.MustCompile(`BIN_TO_UUID\(LPAD\(`),
+		regexp.MustCompile(`CONV\(\(?TIMESTAMP '`),
+	}
 )
 
-// faultOfMySQL recognises what MySQL answers wrongly under every plan: it forgets the LIMIT of a parenthesised operand of EXCEPT and INTERSECT, and where
-// a = b and a <=> b join two tables, NULL equals NULL.
+// constantDocument are the documents that the generator writes as constants.
+const constantDocument = `CAST\('[^']*' AS JSON\)|JSON_ARRAY\(1, 'a', NULL\)|JSON_OBJECT\('a', 1\.5\)`
+
+// faultOfMySQL recognises what MySQL answers wrongly under every plan: it forgets the LIMIT of a parenthesised operand of EXCEPT and INTERSECT, where
+// a = b and a <=> b join two tables, NULL equals NULL, and typedFaults.
 func faultOfMySQL(query string) bool {
 	if limitedOperand.MatchString(query) {
 		return true
+	}
+	for _, f := range typedFaults {
+		if f.MatchString(query) {
+			return true
+		}
 	}
 	for _, m := range nullSafe.FindAllStringSubmatch(query, -1) {
 		if strings.Contains(query, m[1]+" = "+m[2]) || strings.Contains(query, m[2]+" = "+m[1]) {
