@@ -100,6 +100,9 @@ func rawChoice(e Expr) Expr {
 // wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes.
 func wholeNumber(e Expr) Expr {
 	sum := e.IsCall("date_add", "date_sub") && e.typ.ID == types.TypeDatetime || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
+	if e.mixed && !e.typ.IsInteger() {
+		return rawChoice(e) // the integer that the chosen value is
+	}
 	if e.typ.Scale <= 0 || !sum {
 		return e
 	}

@@ -147,6 +147,7 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 		return win(l)
 	case l.coer == CoerExplicit:
 		return l, false
+	case l.coll.IsBin() && r.coll.IsBin():
 	case l.coll.IsBin():
 		return win(l)
 	case r.coll.IsBin():

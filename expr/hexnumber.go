@@ -35,6 +35,8 @@ func (n *Node) readNumbers() {
 		switch n.name {
 		case "conv", "oct", "bin": // they read texts
 			return AsNumber(a)
+		case "bit_count":
+			return wholeNumber(asNumber(a))
 		}
 		return asNumber(a)
 	}

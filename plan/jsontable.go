@@ -35,7 +35,7 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := expr.CheckJSONTableDocument(doc); err != nil {
+	if err := expr.CheckJSONTableDocument(doc); err != nil && expr.IsConst(doc) {
 		return nil, nil, err
 	}
 	path, ok := e.Path.(*syntax.Literal)
@@ -49,6 +49,9 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 		return nil, nil, err
 	}
 	if r.table, err = expr.NewJSONTable(b.env.Build, path.Value, columns); err != nil {
+		return nil, nil, err
+	}
+	if err := expr.CheckJSONTableDocument(doc); err != nil {
 		return nil, nil, err
 	}
 	r.first = b.newIDs(len(r.out))

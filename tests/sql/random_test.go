@@ -85,7 +85,7 @@ func TestRandom(t *testing.T) {
 }
 
 // TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory, by
-// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in thirty still differs, of values of one type where another is wanted.
+// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in four hundred still differs, of values of one type where another is wanted.
 func TestRandomTyped(t *testing.T) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
@@ -214,6 +214,7 @@ var (
 	//   - > ALL and <= ANY become a comparison with MAX or MIN, which may order values otherwise than the comparison does;
 	//   - a constant document beside a column of BIGINT or of dates and times is converted to the column's type: [1, "a"] is 0;
 	//   - sums of times, and times plus an interval, are cut off at the length of a TIME where rows are made distinct or sorted as texts;
+	//   - a BIT and a text are equal as numbers, but where the BIT's index is looked up by the text's bytes;
 	//   - the texts of BIN_TO_UUID share their memory with what they are compared with, and that of CONV with the text of a TIMESTAMP.
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
@@ -221,10 +222,14 @@ var (
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
 		regexp.MustCompile(`(` + constantDocument + `) [<>=]+ y\.(bi|bu|yr|da|dt|ts|tm)$|x\.(bi|bu|yr|da|dt|ts|tm) [<>=]+ (` + constantDocument + `)$`),
 		regexp.MustCompile(`(DISTINCT HEX\(|GROUP_CONCAT\()(ADDTIME\(|SUBTIME\(|\((x\.tm|TIME '[^']*')\) \+ INTERVAL)`),
+		regexp.MustCompile(`ON [xy]\.(bt = [xy]\.` + textColumn + `|` + textColumn + ` = [xy]\.bt)$`),
+		regexp.MustCompile(`x\.(` + textColumn + ` (= ANY|IN|NOT IN) \(SELECT y\.bt|bt (= ANY|IN|NOT IN) \(SELECT y\.` + textColumn + `) `),
 		regexp.MustCompile(`BIN_TO_UUID\(LPAD\(`),
 		regexp.MustCompile(`CONV\(\(?TIMESTAMP '`),
 	}
 )
+
+const textColumn = `(vc|cb|cg|la|ch|tx|vb|bn|bl|en|se)`
 
 // constantDocument are the documents that the generator writes as constants.
 const constantDocument = `CAST\('[^']*' AS JSON\)|JSON_ARRAY\(1, 'a', NULL\)|JSON_OBJECT\('a', 1\.5\)`
@@ -326,6 +331,10 @@ func numeric(a *sqltest.Answer) *sqltest.Answer {
 		out.Rows[i] = make([]string, len(row))
 		for k, cell := range row {
 			out.Rows[i][k] = cell
+			if whole, zeros, ok := strings.Cut(cell, "."); ok && zeros != "" && strings.Trim(zeros, "0") == "" {
+				out.Rows[i][k] = whole // beyond what a double holds, too
+				cell = whole
+			}
 			if cell == "-0" { // equal to 0, so that DISTINCT and GROUP BY show either
 				out.Rows[i][k] = "0"
 			}

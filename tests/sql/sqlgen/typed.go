@@ -12,7 +12,6 @@ import (
 //   - numbers and TIME where a date is wanted: small numbers are dates in part, and a TIME after noon of another day is the day after;
 //   - TIME whose sums are beyond 838:59:59: of typed arguments the result is NULL, of texts it is clipped, as the manual has it for both;
 //   - doubles beyond BIGINT: as integers they are the highest, the lowest or error 1690, by the kind of item;
-//   - LEAST and GREATEST of dates and texts that are none: as a number 163831531 comes out;
 //   - WEIGHT_STRING of dates, which shows their packed form in some expressions and is NULL in others;
 //   - FLOAT beside texts in UNION: as many digits as the column happens to be wide; ZEROFILL with ROLLUP, which loses its zeros;
 //   - unsigned columns of JSON_TABLE, in which negative numbers wrap around.
