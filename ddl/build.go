@@ -142,7 +142,7 @@ func markPrimaryColumns(t *catalog.Table, spec *TableSpec) error {
 					return errVirtualPrimary()
 				}
 				c.NotNull = true
-				if c.Default != nil && c.Default.Kind == catalog.DefaultNull {
+				if c.Default != nil && (c.Default.Kind == catalog.DefaultNull || spec.Columns[i].Implicit) {
 					c.Default = nil
 				}
 			}

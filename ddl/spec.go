@@ -24,6 +24,8 @@ type ColumnSpec struct {
 	Default *catalog.Default
 	// Made says that the column comes from a query: that it may be NULL there is no clause that a primary key contradicts.
 	Made bool
+	// Implicit says that Default is what the type of a query's column implies, which a primary key does not keep.
+	Implicit bool
 	// NoDefault marks a nullable column without any default, not even NULL, as after ALTER COLUMN … DROP DEFAULT.
 	NoDefault         bool
 	OnUpdateNow       bool

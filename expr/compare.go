@@ -374,9 +374,11 @@ func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls bool) (Expr, Ex
 }
 
 // comparesAsColumn reports whether the constant k is converted for e: for columns, and texts for all dates, because MySQL compares those as dates
-// anyway. Beside a number, a date that is no column is a number.
+// anyway. Beside a number, a date that is no column is a number. A placeholder beside a time is a time.
 func comparesAsColumn(e, k Expr) bool {
-	return e.kind == kindColumn || classOf(&e.typ) == classTemporal && (textClass(k) || k.kind == kindParam)
+	c := classOf(&e.typ)
+	_, param := k.ParamOrdinal()
+	return e.kind == kindColumn || c == classTemporal && (textClass(k) || k.kind == kindParam) || c == classTime && param
 }
 
 // adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col
@@ -460,13 +462,14 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	to := n.aux.(*adaption)
 	if v.K != types.KindString || classOf(&to.typ) != classTemporal {
-		nv, ok := adaptValue(ctx, v, &to.typ)
-		switch {
-		case ok:
+		if to.placeholder && v.K == types.KindString && classOf(&to.typ) == classTime {
+			if _, ok := types.ToTime(nil, &v); !ok {
+				ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, "time", ctx.textOf(&v))
+				return types.Null(), nil
+			}
+		}
+		if nv, ok := adaptValue(ctx, v, &to.typ); ok {
 			return nv, nil
-		case to.placeholder && v.K == types.KindString && classOf(&to.typ) == classTime:
-			ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, "time", ctx.textOf(&v))
-			return types.Null(), nil
 		}
 		return v, nil
 	}
@@ -511,7 +514,7 @@ func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	}
 	n, ok := exactInteger(ctx, v)
 	if !ok || n.K == types.KindDecimal {
-		return v, false
+		return begunYear(ctx, v)
 	}
 	if v.K != types.KindString {
 		v = n
@@ -521,6 +524,32 @@ func yearOf(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 		return n, v.K == types.KindString
 	}
 	return year, true
+}
+
+// begunYear returns the year with which a text begins, as a YEAR column stores it where nobody asks for what is cut off: that of '2008-01-01' is 2008.
+func begunYear(ctx *Ctx, v types.Value) (types.Value, bool) {
+	if v.K != types.KindString || v.Coll.Charset().MinLen > 1 {
+		return v, false
+	}
+	d, _, ok := types.ParseDecimal(bytes.TrimLeft(v.B, " \t\n\v\f\r"))
+	if !ok {
+		return v, false
+	}
+	n, ok := exactInteger(ctx, types.DecRound(d, 0))
+	if !ok || !integral(n.K) {
+		return v, false
+	}
+	switch year := n.N; {
+	case year == 0 && len(v.B) == 4:
+		return types.Int(0), true
+	case year >= 0 && year < 70:
+		return types.Int(2000 + year), true
+	case year >= 70 && year < 100:
+		return types.Int(1900 + year), true
+	case year > 1900 && year <= 2155:
+		return types.Int(year), true
+	}
+	return v, false
 }
 
 // adaptValue converts v to the kind of t. ok is false if that is not possible without loss.

@@ -41,7 +41,7 @@ func (m *jsonMatch) contains(t, o *jsonTree) bool {
 	switch {
 	case t.kind == '[' && o.kind == '[':
 		for _, item := range o.open().items {
-			if !m.contains(t, item) {
+			if item.kind == '[' && !m.inArray(t, item) || item.kind != '[' && !m.contains(t, item) {
 				return false
 			}
 		}
@@ -67,6 +67,19 @@ func (m *jsonMatch) contains(t, o *jsonTree) bool {
 		return m.err == nil
 	}
 	return m.equal(t, o)
+}
+
+// inArray reports whether one of the arrays in the array t contains the array o: values beside them do not.
+func (m *jsonMatch) inArray(t, o *jsonTree) bool {
+	for _, item := range t.open().items {
+		if item.kind == '[' && m.contains(item, o) {
+			return true
+		}
+		if m.err != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // overlaps is JSON_OVERLAPS.

@@ -75,7 +75,7 @@ func madeColumn(col *plan.QueryColumn, view bool) ddl.ColumnSpec {
 		}
 	}
 	if spec.NotNull && !spec.Type.IsBlob() && spec.Type.ID != types.TypeJSON {
-		spec.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: types.ImplicitDefault(&spec.Type)}
+		spec.Default, spec.Implicit = &catalog.Default{Kind: catalog.DefaultLiteral, Value: types.ImplicitDefault(&spec.Type)}, true
 	}
 	return spec
 }

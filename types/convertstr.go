@@ -195,6 +195,9 @@ func (c *conversion) enum(v *Value) (Value, error) {
 	if v.K == KindJSON {
 		v = ptr(String(ShownJSON(v.B), Utf8mb4Bin))
 	}
+	if v.K == KindEnum && v.N == 0 { // not a member that is the empty text
+		return c.to.EnumValue(0), nil
+	}
 	if v.K == KindEnum || hasText(v.K) {
 		b, err := c.transcode(v.B, v.Coll.Charset(), c.to.Coll.Charset())
 		if err != nil {
@@ -202,9 +205,6 @@ func (c *conversion) enum(v *Value) (Value, error) {
 		}
 		if i := c.to.EnumIndex(b); i > 0 {
 			return c.to.EnumValue(uint64(i)), nil
-		}
-		if v.K == KindEnum && v.N == 0 {
-			return c.to.EnumValue(0), nil
 		}
 		// A text that is no member may be a number.
 		n, used, _ := ParseInt(b)

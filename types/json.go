@@ -141,6 +141,7 @@ func (p *jsonParser) value(depth int) {
 	case p.word("false"):
 		p.write("false")
 	default:
+		p.skipBegun()
 		p.fail = "Invalid value."
 	}
 }
@@ -157,6 +158,19 @@ func (p *jsonParser) word(w string) bool {
 		return true
 	}
 	return false
+}
+
+// skipBegun advances past the letters that a word has in common with what is there: MySQL's error tells the position of the first other one.
+func (p *jsonParser) skipBegun() {
+	for _, w := range [...]string{"null", "true", "false"} {
+		if p.peek() != w[0] {
+			continue
+		}
+		for i := 0; i < len(w) && p.peek() == w[i]; i++ {
+			p.i++
+		}
+		return
+	}
 }
 
 func (p *jsonParser) array(depth int) {
@@ -182,7 +196,7 @@ func (p *jsonParser) array(depth int) {
 			p.write("]")
 			return
 		default:
-			p.fail = "Missing a comma or ] after an array element."
+			p.fail = "Missing a comma or ']' after an array element."
 			return
 		}
 	}
@@ -223,7 +237,7 @@ func (p *jsonParser) object(depth int) {
 			}
 			return
 		default:
-			p.fail = "Missing a comma or } after an object member."
+			p.fail = "Missing a comma or '}' after an object member."
 			return
 		}
 	}
@@ -413,6 +427,7 @@ func (p *jsonParser) text() []byte {
 }
 
 func (p *jsonParser) escape(out []byte) []byte {
+	start := p.i // of the escape, which errors tell
 	p.i++
 	c := p.peek()
 	p.i++
@@ -432,24 +447,23 @@ func (p *jsonParser) escape(out []byte) []byte {
 	case 'u':
 		r, ok := p.hex4()
 		if !ok {
-			p.fail = "Incorrect hex digit after \\u escape in string."
+			p.i, p.fail = start, "Incorrect hex digit after \\u escape in string."
 			return out
 		}
 		if r >= 0xD800 && r <= 0xDBFF && p.word(`\u`) {
 			low, ok := p.hex4()
 			if !ok || low < 0xDC00 || low > 0xDFFF {
-				p.fail = "The surrogate pair in string is invalid."
+				p.i, p.fail = start, "The surrogate pair in string is invalid."
 				return out
 			}
 			r = (r-0xD800)<<10 + low - 0xDC00 + 0x10000
 		} else if r >= surrogateMin && r <= surrogateMax {
-			p.fail = "The surrogate pair in string is invalid."
+			p.i, p.fail = start, "The surrogate pair in string is invalid."
 			return out
 		}
 		return utf8.AppendRune(out, r)
 	}
-	p.i -= 2
-	p.fail = "Invalid escape character in string."
+	p.i, p.fail = start, "Invalid escape character in string."
 	return out
 }
 
