@@ -459,6 +459,17 @@ func pathXPath(absolute bool, steps []xpathStep) xpathExpr {
 	}}
 }
 
+// fromXPath is a path from the nodes that e finds.
+func fromXPath(e xpathExpr, steps []xpathStep) xpathExpr {
+	return xpathExpr{xpathNodes, func(c *xpathContext) xpathValue {
+		nodes := e.eval(c).nodes
+		for i := range steps {
+			nodes = steps[i].follow(c, nodes)
+		}
+		return xpathValue{kind: xpathNodes, nodes: nodes}
+	}}
+}
+
 func unionXPath(a, b xpathExpr) xpathExpr {
 	return xpathExpr{xpathNodes, func(c *xpathContext) xpathValue {
 		seen := map[int32]bool{}

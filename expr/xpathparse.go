@@ -214,7 +214,10 @@ func (p *xpathParser) path() xpathExpr {
 	case p.accept("("):
 		e := p.or()
 		p.expect(")")
-		return e
+		if e.kind != xpathNodes || !p.is("/") && !p.is("//") {
+			return e
+		}
+		return fromXPath(e, p.furtherSteps(nil))
 	case c == '"' || c == '\'':
 		e := textXPath(p.token[1 : len(p.token)-1])
 		p.next()
@@ -296,7 +299,11 @@ func (p *xpathParser) location() xpathExpr {
 		absolute = true
 		steps = append(steps, xpathStep{axis: "descendant-or-self"})
 	}
-	steps = append(steps, p.step())
+	return pathXPath(absolute, p.furtherSteps(append(steps, p.step())))
+}
+
+// furtherSteps parses the steps behind others, or behind nodes in parentheses.
+func (p *xpathParser) furtherSteps(steps []xpathStep) []xpathStep {
 	for p.fault == "" {
 		if p.accept("//") {
 			steps = append(steps, xpathStep{axis: "descendant-or-self"})
@@ -305,7 +312,7 @@ func (p *xpathParser) location() xpathExpr {
 		}
 		steps = append(steps, p.step())
 	}
-	return pathXPath(absolute, steps)
+	return steps
 }
 
 func (p *xpathParser) beginsStep() bool {

@@ -71,6 +71,12 @@ func (b *builder) jsonTable(e *syntax.JSONTable, s *scope) (rel, []column, error
 // jsonDocument binds the document, which may be of any table to the left or around, but no subquery.
 func (b *builder) jsonDocument(e syntax.Expr, s *scope) (expr.Expr, error) {
 	if containsSubquery(e) {
+		for _, c := range b.ctes {
+			inside := refCounter{name: c.def.Name.Name}
+			if inside.expr(e); c.open == cteStep && inside.n > 0 {
+				return nil, types.Errorf(types.ErInvalidRequiresSingleReference, c.def.Name.Name)
+			}
+		}
 		return nil, types.Errorf(types.ErWrongArguments, "JSON_TABLE")
 	}
 	around := *s
