@@ -19,8 +19,11 @@ import (
 )
 
 const (
-	// replansMax bounds how often a statement is planned again because the schema changed under it.
-	replansMax = 100
+	// replansMax bounds how often a statement is planned again because the schema changed under it. The first replansQuick follow at once, the
+	// others after replanPause: a schema change publishes its tables and then their gates, and the operating system may hold it up between.
+	replansMax   = 100
+	replansQuick = 10
+	replanPause  = 20 * time.Millisecond
 	// keptTextMax bounds the buffers for texts that an idle session keeps for its next one.
 	keptTextMax = 64 << 10
 )
@@ -363,6 +366,18 @@ func (s *Session) opensTxn(p *exec.Plan) bool {
 	return s.tx == nil && !s.autocommit && len(p.Tables) > 0
 }
 
+// awaitReplan waits for replanPause, or until the statement is interrupted.
+func (s *Session) awaitReplan() error {
+	timer := clock.NewTimer(replanPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-s.interrupt.Done():
+		return exec.MapError(s.interrupt.Err(), &s.interrupt)
+	}
+}
+
 // enterAgain declares a plan's tables used and returns the plan, or a newer one if the schema has changed meanwhile.
 func (s *Session) enterAgain(entry *plan.Entry, again func() (*plan.Entry, error)) (*plan.Entry, error) {
 	for attempt := 0; ; attempt++ {
@@ -370,12 +385,15 @@ func (s *Session) enterAgain(entry *plan.Entry, again func() (*plan.Entry, error
 		if ok {
 			return entry, nil
 		}
-		if err == nil {
-			if attempt == replansMax {
-				err = types.Errorf(types.ErTableDefChanged)
-			} else {
-				entry, err = again()
-			}
+		if err == nil && attempt >= replansQuick {
+			err = s.awaitReplan()
+		}
+		switch {
+		case err != nil:
+		case attempt == replansMax:
+			err = types.Errorf(types.ErTableDefChanged)
+		default:
+			entry, err = again()
 		}
 		if err != nil {
 			s.leave() // Wait may have declared a table as used, but there is no plan: schema changes would wait for this session's next statement
