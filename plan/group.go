@@ -45,7 +45,7 @@ func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	ids := idSet{}
 	aggExprs(spec, ids.addExpr)
 	owner := b.aggregateOwner(ids)
-	if owner == nil {
+	if owner == nil || b.onlyAround(ids, owner) {
 		return nil, types.Errorf(types.ErInvalidGroupFuncUse)
 	}
 	if spec, err = owner.overRows(spec, ids); err != nil {
@@ -182,6 +182,12 @@ func (b *binder) aggregateOwner(ids idSet) *block {
 		}
 	}
 	return owner
+}
+
+// onlyAround reports, under the mode ANSI, whether the present block owns an aggregate whose columns are all of blocks around it: the standard wants
+// it to be theirs, which their clauses do not allow.
+func (b *binder) onlyAround(ids idSet, owner *block) bool {
+	return b.env.Build.Ctx.SQLMode&types.ModeAnsi != 0 && owner == b.scope.block && len(ids) > 0 && !owner.ownsColumnOf(ids)
 }
 
 // aggregated reports whether a column is the value of an aggregate of this block or of one around it.

@@ -277,7 +277,7 @@ func (blk *block) groupAlias(name string) (expr.Expr, error) {
 	switch it := blk.items[at]; {
 	case it.windows:
 		return nil, errWindowAlias(name)
-	case it.sums:
+	case it.sumsAround:
 		return nil, types.Errorf(types.ErWrongGroupField, "???") // as MySQL calls it
 	default:
 		return it.bound, nil
@@ -292,7 +292,7 @@ func (blk *block) groupItem(i int) (expr.Expr, error) {
 	if err := blk.bindItem(i); err != nil {
 		return nil, err
 	}
-	if it := blk.items[i]; it.syntax != nil && blk.sums(it.bound) {
+	if it := blk.items[i]; it.syntax != nil && it.sumsAround {
 		return nil, types.Errorf(types.ErWrongGroupField, itemName(it.syntax))
 	}
 	return blk.items[i].bound, nil

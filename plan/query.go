@@ -104,8 +104,9 @@ type item struct {
 	// key is, from 1, the group key that names the element by its position or its alias, 0 for none: WITH ROLLUP makes each of several equal keys
 	// NULL in other rows.
 	key int
-	// sums and windows say that the element reads an aggregate or a window function of the block, itself or through other elements.
-	sums, windows bool
+	// sums and windows say that the element reads an aggregate or a window function of the block, itself or through other elements; sumsAround
+	// that it reads an aggregate of the block or of one around it, which no name may stand for where aggregates are not allowed.
+	sums, windows, sumsAround bool
 }
 
 // ref is a reference to the element's value.
@@ -505,6 +506,7 @@ func (blk *block) bindItem(i int) error {
 		blk.own(it)
 	}
 	it.sums, it.windows = blk.reads(bound)
+	it.sumsAround = blk.sumsAround(bound)
 	it.info = blk.itemInfo(it)
 	return nil
 }
@@ -531,7 +533,7 @@ func (blk *block) bindItems() error {
 // alias finds an element of the select list by its name: the first that is no column, or else the column, of which two different ones are ambiguous.
 // inner says that a subquery refers to it:
 // that may use elements with aggregates in its own HAVING only, and those with window functions nowhere. Elements are bound in their order, but
-// those that subqueries of GROUP BY name are bound when they are met.
+// those up to one that a subquery of GROUP BY names are bound when it is met.
 func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	var found *item
 	for i, it := range blk.items {
@@ -542,8 +544,10 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 			if blk.clause != groupClause {
 				return nil, types.Errorf(types.ErIllegalReference, name, "forward reference in item list")
 			}
-			if err := blk.bindItem(i); err != nil {
-				return nil, err
+			for j := range i + 1 {
+				if err := blk.bindItem(j); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if !fold(it.info.Name, name) {
@@ -561,7 +565,7 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	switch {
 	case found == nil:
 		return nil, nil
-	case inner && (clause != havingClause || blk.clause == groupClause) && found.sums:
+	case inner && (clause != havingClause && found.sumsAround || blk.clause == groupClause && found.sums):
 		return nil, types.Errorf(types.ErIllegalReference, name, "reference to group function")
 	case (inner || clause == havingClause) && found.windows:
 		return nil, errWindowAlias(name)
@@ -591,6 +595,16 @@ func (blk *block) reads(e expr.Expr) (sums, windows bool) {
 func (blk *block) sums(e expr.Expr) bool {
 	sums, _ := blk.reads(e)
 	return sums
+}
+
+// sumsAround reports whether an expression reads an aggregate of the block or of one around it.
+func (blk *block) sumsAround(e expr.Expr) bool {
+	for s := blk.scope; s != nil; s = s.parent {
+		if s.block != nil && s.block.sums(e) {
+			return true
+		}
+	}
+	return false
 }
 
 // isKey reports whether a column of FROM is a group key.
@@ -698,8 +712,8 @@ func (blk *block) groupAll() (err error) {
 		} else if it.bound, err = blk.grouped(it.bound, fieldListClause, i+1); err != nil {
 			return err
 		}
-		if id, plain := it.bound.ColumnIndex(); !plain {
-			it.own = true
+		if id, plain := it.bound.ColumnIndex(); !plain || !blk.owns(id) {
+			it.own = true // a column of a query around this one is passed on as one of its own, too
 		} else if !it.own {
 			it.id = id
 		}
