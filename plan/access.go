@@ -40,7 +40,6 @@ type want struct {
 	alias     string
 	hints     []syntax.IndexHint
 	merging   mergeHint
-	single    bool        // no index merge
 	keyed     bool        // sql_safe_updates, if it is on, wants the rows to be found by a key
 	conjuncts []expr.Expr // over column ordinals
 	needed    []int       // ordinals, or exec.RowKey, that the caller needs besides the filter's

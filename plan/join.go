@@ -372,7 +372,7 @@ func (b *builder) estimateGet(g *get, conds []expr.Expr) (rows, cost float64, er
 
 // lookupPath is the cheapest path to the rows of a table under conditions in which all columns of other tables are known.
 func (b *builder) lookupPath(g *get, conds []expr.Expr) (*path, error) {
-	w := &want{table: g.table, alias: g.alias, hints: g.hints, single: true, keyed: g.lock != nil && g.lock.writes, conjuncts: make([]expr.Expr, len(conds))}
+	w := &want{table: g.table, alias: g.alias, hints: g.hints, merging: g.merging, keyed: g.lock != nil && g.lock.writes, conjuncts: make([]expr.Expr, len(conds))}
 	at := g.ordinals()
 	for i, c := range conds {
 		w.conjuncts[i] = expr.Replace(c, func(n expr.Expr) expr.Expr {
@@ -530,10 +530,10 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 		if err != nil {
 			return nil, err
 		}
-		if path.points {
+		if path.points || path.merge != nil { // nothing is known of an OR over several columns but what their indexes say
 			perRow = math.Min(perRow, path.out)
 		}
-		if path.index != nil && len(path.ranges) > 0 {
+		if path.merge != nil || path.index != nil && len(path.ranges) > 0 {
 			consider(methodLookup, p.rows*(math.Max(path.cost, costLookup)+costApply))
 		}
 	}

@@ -59,7 +59,7 @@ func (m *indexMerge) inKeyOrder() bool {
 // mergePath is the cheapest path that merges indexes, nil if there is none. singles are the paths of one index each, out is how many rows are
 // left in the end.
 func (b *builder) mergePath(w *want, singles []*path, ors []union, indexes []*catalog.Index, out float64) *path {
-	if w.single || w.merging.never && w.merging.only == nil {
+	if w.merging.never && w.merging.only == nil {
 		return nil
 	}
 	allowed := func(index *catalog.Index) bool {

@@ -165,7 +165,32 @@ func (b *builder) pullUp(s *subquery, c expr.Expr) (core rel, on []expr.Expr, ok
 		}
 		on = append(on, expr.SplitAnd(nil, e)...)
 	}
+	if p.existsOnly {
+		core = withoutUnread(core, on)
+	}
 	return core, on, true, nil
+}
+
+// withoutUnread is the right side of a semi or anti join without what its select list computes and the conditions do not read: a base table shows,
+// whose rows can be looked up.
+func withoutUnread(r rel, on []expr.Expr) rel {
+	for {
+		e, ok := r.(*extend)
+		if !ok {
+			return r
+		}
+		var keep []computed
+		for _, c := range e.cols {
+			made := idSet{c.id: true}
+			if made.touchesAny(on) || !expr.IsDeterministic(c.e) {
+				keep = append(keep, c)
+			}
+		}
+		if len(keep) > 0 {
+			return &extend{e.input, keep}
+		}
+		r = e.input
+	}
 }
 
 // puller collects the conditions of a subquery that hold outer references.
