@@ -216,11 +216,11 @@ var dateFormats = map[string][3]string{
 }
 
 func evalGetFormat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	kind, err := ctx.text(n.args[0], row)
+	kind, err := ctx.textUTF8(n.args[0], row)
 	if err != nil {
 		return kind, err
 	}
-	country, err := ctx.text(n.args[1], row)
+	country, err := ctx.textUTF8(n.args[1], row)
 	if err != nil || country.IsNull() {
 		return types.Null(), err
 	}

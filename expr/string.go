@@ -163,7 +163,21 @@ func asciiText(length func(n *Node) int32, eval evalFunc) func(*BuildContext, *N
 			return err
 		}
 		n.typ, n.coer, n.ascii, n.eval = stringType(length(n), b.collation()), CoerCoercible, true, eval
+		if !asciiCompatible(n.typ.Coll.Charset()) {
+			n.eval = widened(eval)
+		}
 		return nil
+	}
+}
+
+// widened gives the ASCII text of eval in the character set of a node whose letters have more than one byte, such as utf16.
+func widened(eval evalFunc) evalFunc {
+	return func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := eval(ctx, n, row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		return ctx.fromUTF8(n, v.B), nil
 	}
 }
 
@@ -172,7 +186,7 @@ func systemText(length int32, eval evalFunc) func(*BuildContext, *Node) error {
 	ascii := asciiText(chars(length), eval)
 	return func(b *BuildContext, n *Node) error {
 		err := ascii(b, n)
-		n.typ = stringType(length, systemCollation)
+		n.typ, n.eval = stringType(length, systemCollation), eval
 		return err
 	}
 }

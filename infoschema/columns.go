@@ -26,8 +26,8 @@ func columns(q *query) error {
 			}
 			word, _, _ := strings.Cut(c.shown, "(")
 			word, _, _ = strings.Cut(word, " ")
-			err := q.emit(catalogName, l.schema, l.name, c.name, uint64(i+1), nil, yesNo(c.nullable), word, row.length, row.octets, row.precision, row.scale, row.fsp,
-				row.charset, row.collation, c.shown, "", "", rights, "", "", nil)
+			err := q.emit(catalogName, l.schema, l.name, c.name, uint64(i+1), c.byDefault, yesNo(c.nullable), word, row.length, row.octets, row.precision, row.scale, row.fsp,
+				row.charset, row.collation, c.shown, c.key, c.extra, rights, "", "", nil)
 			if err != nil {
 				return err
 			}

@@ -23,6 +23,9 @@ type column struct {
 	shown, collation string
 	kind             types.Type
 	nullable         bool
+	// key and extra are COLUMN_KEY and EXTRA, and byDefault is COLUMN_DEFAULT, nil for NULL.
+	key, extra string
+	byDefault  any
 }
 
 // layout is what MySQL says of one of its system tables.
@@ -60,7 +63,21 @@ var layouts = sync.OnceValue(func() map[string]map[string]*layout {
 			all[schema][strings.ToLower(name)] = l
 			continue
 		}
-		c := column{name: fields[1], shown: fields[2], collation: strings.Trim(fields[3], "-"), nullable: len(fields) > 4}
+		c := column{name: fields[1], shown: fields[2], collation: strings.Trim(fields[3], "-")}
+		for _, field := range fields[4:] {
+			switch name, value, _ := strings.Cut(field, "="); name {
+			case "NULL":
+				c.nullable = true
+			case "default":
+				c.byDefault = value
+			case "key":
+				c.key = value
+			case "extra":
+				c.extra = value
+			default:
+				panic(fmt.Sprintf("infoschema: line %d of record/tables.txt: unknown field %q", i+1, field))
+			}
+		}
 		kind, err := parseType(c.shown, c.collation)
 		if err != nil {
 			panic(fmt.Sprintf("infoschema: line %d of record/tables.txt: %v", i+1, err))

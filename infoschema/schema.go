@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,9 +47,20 @@ func Described(schema, name string) (t *catalog.Table, view string) {
 	for i := range l.columns {
 		c := &l.columns[i]
 		col := &catalog.Column{Name: c.name, Ordinal: i, Type: c.kind, NotNull: !c.nullable}
-		if c.nullable {
+		switch text, told := c.byDefault.(string); {
+		case c.nullable:
 			col.Default = &catalog.Default{Kind: catalog.DefaultNull}
+		case strings.HasPrefix(text, "CURRENT_TIMESTAMP"):
+			col.Default, col.OnUpdateNow = &catalog.Default{Kind: catalog.DefaultNow}, strings.Contains(c.extra, "on update")
+		case told:
+			value := types.Text(text)
+			if c.kind.IsInteger() {
+				n, _ := strconv.ParseInt(text, 10, 64) // COLUMNS shows an empty text for some zeros
+				value = types.Int(n)
+			}
+			col.Default = &catalog.Default{Kind: catalog.DefaultLiteral, Value: value}
 		}
+		col.ExplicitCollation = l.schema != "information_schema" && c.kind.Coll != t.Coll && c.collation != ""
 		t.Columns = append(t.Columns, col)
 	}
 	return t, s.view

@@ -86,6 +86,24 @@ func ColumnType(name string, d *syntax.DataType, collation types.CollationID, cl
 	return t, explicit, err
 }
 
+// LongVarchar returns the TEXT or BLOB that holds a VARCHAR or VARBINARY which is too long for its kind, and both words; ok is false if d is
+// none, or longer than a text can be. MySQL makes such columns unless the mode is strict, and so come dumps of other servers in.
+func LongVarchar(d *syntax.DataType, table types.CollationID) (long syntax.DataType, from, to string, ok bool) {
+	if d.Kind != syntax.TypeVarchar && d.Kind != syntax.TypeVarbinary || d.Length > math.MaxUint32 {
+		return *d, "", "", false
+	}
+	long, from, to = *d, "VARCHAR", "TEXT"
+	long.Kind = syntax.TypeText
+	coll, _, err := ColumnCollation(d, table)
+	if d.Kind == syntax.TypeVarbinary || coll == types.Binary {
+		coll, from, to = types.Binary, "VARBINARY", "BLOB"
+	}
+	if d.Kind == syntax.TypeVarbinary {
+		long.Kind = syntax.TypeBlob
+	}
+	return long, from, to, err == nil && d.Length > int64(types.MaxVarcharBytes/max(coll.MaxCharLen(), 1))
+}
+
 func decimalType(name string, t *types.Type, d *syntax.DataType) error {
 	if d.Length < 0 {
 		t.Length = 10
@@ -138,6 +156,9 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 			BinaryTwin(t) // CHAR … CHARACTER SET binary is BINARY
 		}
 	}
+	if d.Length > math.MaxUint32 {
+		return explicit, types.Errorf(types.ErTooBigDisplaywidth, name, uint32(math.MaxUint32))
+	}
 	switch t.ID {
 	case types.TypeChar, types.TypeBinary:
 		if d.Length < 0 {
@@ -153,9 +174,6 @@ func stringType(name string, t *types.Type, d *syntax.DataType, table types.Coll
 	case types.TypeEnum, types.TypeSet:
 		return explicit, memberList(name, t, d, client)
 	default:
-		if d.Length > math.MaxUint32 {
-			return explicit, types.Errorf(types.ErTooBigDisplaywidth, name, uint32(math.MaxUint32))
-		}
 		if d.Length >= 0 {
 			sizedBlob(t, d.Length)
 		}

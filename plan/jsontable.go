@@ -150,7 +150,11 @@ func (b *builder) jsonColumns(defs []syntax.JSONTableColumn, r *jsonTable, names
 		case def.Ordinality:
 			c.Kind, c.Type = expr.JSONColumnOrdinality, types.Type{ID: types.TypeBigInt, Length: -1}
 		default:
-			if c.Type, _, err = ColumnType(c.Name, def.Type, b.env.Build.Collation, b.env.clientCharset()); err != nil {
+			kind := def.Type
+			if long, _, _, ok := LongVarchar(kind, b.env.Build.Collation); ok {
+				kind = &long
+			}
+			if c.Type, _, err = ColumnType(c.Name, kind, b.env.Build.Collation, b.env.clientCharset()); err != nil {
 				return nil, err
 			}
 			if def.Exists {

@@ -21,6 +21,10 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 			data.Collate = def.Options[i].Word
 		}
 	}
+	if long, from, to, ok := plan.LongVarchar(&data, collation); ok && !s.context.SQLMode.IsStrict() && !literalDefault(def) {
+		data = long
+		s.context.Warn(types.LevelNote, types.ErAutoConvert, spec.Name, from, to)
+	}
 	if spec.Type, spec.ExplicitCollation, err = plan.ColumnType(spec.Name, &data, collation, s.clientCharset()); err != nil {
 		return spec, nil, err
 	}
@@ -52,6 +56,18 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 		}
 	}
 	return spec, keys, nil
+}
+
+// literalDefault reports whether a column is defined with a default that is no expression in parentheses, and not NULL.
+func literalDefault(def *syntax.ColumnDef) bool {
+	for i := range def.Options {
+		if o := &def.Options[i]; o.Kind == syntax.ColDefault {
+			_, inParens := o.Expr.(*syntax.Paren)
+			lit, _ := o.Expr.(*syntax.Literal)
+			return !inParens && (lit == nil || lit.Kind != syntax.LitNull)
+		}
+	}
+	return false
 }
 
 func (s *Session) columnOption(of ddl.Name, spec *ddl.ColumnSpec, o *syntax.ColumnOption, keys *[]ddl.IndexSpec) error {

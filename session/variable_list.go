@@ -72,8 +72,13 @@ func (v *variable) numbered(name func(int64, string) string) *variable {
 	return v
 }
 
-// asWritten leaves a number to the variable's check.
-func asWritten(_ int64, text string) string { return text }
+// numberedSQLMode returns the names of the modes whose bits a number has, or text if it has others.
+func numberedSQLMode(n int64, text string) string {
+	if mode, ok := types.SQLModeOf(uint64(n)); ok {
+		return mode.String()
+	}
+	return text
+}
 
 // numberedCollation returns the name of the collation with a number, or text if there is none.
 func numberedCollation(n int64, text string) string {
@@ -143,7 +148,7 @@ func sessionVariables() []*variable {
 			words: []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}}).checked(checkIsolation).onSession(applyIsolation),
 		boolVar("transaction_read_only", scopeBoth, false, "").onSession(applyReadOnly),
 		boolVar("innodb_snapshot_isolation", scopeBoth, false, "").onSession(applySnapshotIsolation),
-		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).numbered(asWritten).onSession(applySQLMode),
+		textVar("sql_mode", scopeBoth, defaultSQLMode, "").checked(checkSQLMode).numbered(numberedSQLMode).onSession(applySQLMode),
 		(&variable{name: "block_encryption_mode", scope: scopeBoth, kind: kindEnum, def: "aes-128-ecb", words: encryptionModes()}).readBy("AES_ENCRYPT and AES_DECRYPT"),
 		textVar("time_zone", scopeBoth, "SYSTEM", "").checked(checkTimeZone).onSession(applyTimeZone),
 		textVar("character_set_client", scopeBoth, "utf8mb4", "").checked(checkClientCharset).numbered(numberedCharset).onSession(applyCharset),
@@ -207,7 +212,7 @@ func idleSessionVariables() []*variable {
 		intVar("net_retry_count", scopeBoth, "10", "1", "18446744073709551615", "reads are never retried"),
 		intVar("optimizer_prune_level", scopeBoth, "1", "0", "1", "the optimizer has no such search"),
 		intVar("optimizer_search_depth", scopeBoth, "62", "0", "62", "the optimizer has no such search"),
-		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "").checked(checkOptimizerSwitch).numbered(asWritten).onSession(applyExprLimits),
+		textVar("optimizer_switch", scopeBoth, recordedDefault("optimizer_switch"), "").checked(checkOptimizerSwitch).numbered(numberedSwitches).onSession(applyExprLimits),
 		intVar("eq_range_index_dive_limit", scopeBoth, "200", "0", "4294967295", "estimates come from statistics"),
 		intVar("cte_max_recursion_depth", scopeBoth, "1000", "0", "4294967295", "").onSession(applyExprLimits),
 		textVar("default_storage_engine", scopeBoth, "InnoDB", "every table uses Pando's own engine").checked(checkEngine),

@@ -152,31 +152,40 @@ func recordedDefault(name string) string {
 	return ""
 }
 
-// checkOptimizerSwitch parses name=on, name=off and name=default, separated by commas, and returns the complete list of switches. It warns of
-// switches that have no effect.
+// checkOptimizerSwitch parses name=on, name=off and name=default, separated by commas, each name once and "default" once for those that are
+// not named, and returns the complete list of switches. It warns of switches that have no effect. The error shows what is left to read.
 func checkOptimizerSwitch(s *Session, value string) (string, error) {
 	whole := recordedDefault("optimizer_switch")
-	if strings.EqualFold(value, "default") {
-		return whole, nil
-	}
 	built := switches(whole)
 	if s != nil {
 		whole = s.get("optimizer_switch")
 	}
-	now := switches(whole)
+	now, given := switches(whole), map[string]bool{}
 	var idle []string
-	for _, part := range strings.Split(value, ",") {
-		name, state, _ := strings.Cut(strings.TrimSpace(part), "=")
-		name, state = strings.ToLower(name), strings.ToLower(state)
-		if _, known := built[name]; !known && part != "" || part != "" && state != "on" && state != "off" && state != "default" {
-			return "", types.Errorf(types.ErWrongValueForVar, "optimizer_switch", value)
+	for rest, more := value, value != ""; more; {
+		part, behind, comma := strings.Cut(rest, ",")
+		name, state, told := strings.Cut(strings.ToLower(part), "=")
+		switch _, known := built[name]; {
+		case name == "default" && !told && !given[name]:
+		case known && told && !given[name]:
+			if now[name] = switchState(state, built[name]); now[name] != "" {
+				break
+			}
+			fallthrough
+		default:
+			return "", types.Errorf(types.ErWrongValueForVar, "optimizer_switch", rest)
 		}
-		if state == "default" {
-			state = built[name]
-		}
-		now[name] = state
-		if !strings.HasPrefix(name, "index_merge") && part != "" && state != built[name] {
+		given[name] = true
+		if known := now[name]; known != built[name] && !strings.HasPrefix(name, "index_merge") {
 			idle = append(idle, name)
+		}
+		rest, more = behind, comma
+	}
+	if given["default"] {
+		for name, state := range built {
+			if !given[name] {
+				now[name] = state
+			}
 		}
 	}
 	if s != nil && len(idle) > 0 {
@@ -188,6 +197,36 @@ func checkOptimizerSwitch(s *Session, value string) (string, error) {
 		list = append(list, name+"="+now[name])
 	}
 	return strings.Join(list, ","), nil
+}
+
+// switchState reads what a switch is set to, which MySQL lets be shortened; empty if it is nothing that a switch can be.
+func switchState(text, built string) string {
+	switch {
+	case text == "on":
+		return text
+	case len(text) >= 2 && strings.HasPrefix("off", text):
+		return "off"
+	case text != "" && strings.HasPrefix("default", text):
+		return built
+	}
+	return ""
+}
+
+// numberedSwitches returns the list of switches whose bits a number has, the first one the lowest, or text if it is too large. MySQL has one
+// switch more than it shows.
+func numberedSwitches(n int64, text string) string {
+	list := strings.Split(recordedDefault("optimizer_switch"), ",")
+	if n < 0 || n >= 1<<(len(list)+1) {
+		return text
+	}
+	for i, part := range list {
+		name, _, _ := strings.Cut(part, "=")
+		list[i] = name + "=off"
+		if n>>i&1 != 0 {
+			list[i] = name + "=on"
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // mergeKinds are the kinds of index merge that optimizer_switch allows.

@@ -2,7 +2,6 @@ package types
 
 import (
 	"math/bits"
-	"strconv"
 	"strings"
 )
 
@@ -29,15 +28,9 @@ const allModes = ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgno
 	ModeStrict | ModeNoZeroInDate | ModeNoZeroDate | ModeAllowInvalidDates | ModeErrorForDivByZero |
 	ModeTraditional | ModeHighNotPrecedence | ModeNoEngineSubstitution | ModePadCharToFullLength | ModeTimeTruncateFrac
 
-// ParseSQLMode parses a value of sql_mode: names separated by commas, or a number.
+// ParseSQLMode parses a value of sql_mode, names separated by commas; see SQLModeOf for numbers.
 // Its error is 1231.
 func ParseSQLMode(s string) (SQLMode, error) {
-	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
-		if SQLMode(n)&^allModes != 0 {
-			return 0, Errorf(ErWrongValueForVar, "sql_mode", s)
-		}
-		return SQLMode(n).expand(), nil
-	}
 	var m SQLMode
 	for name := range strings.SplitSeq(s, ",") {
 		if name == "" {
@@ -50,6 +43,11 @@ func ParseSQLMode(s string) (SQLMode, error) {
 		m |= bit
 	}
 	return m.expand(), nil
+}
+
+// SQLModeOf returns the modes whose bits are set in n; ok is false if one of them is none.
+func SQLModeOf(n uint64) (m SQLMode, ok bool) {
+	return SQLMode(n).expand(), SQLMode(n)&^allModes == 0
 }
 
 func modeByName(name string) SQLMode {

@@ -69,8 +69,8 @@ func record(db *sql.DB, to string, fill func(ctx context.Context, conn *sql.Conn
 
 // tables writes the columns of MySQL's system tables.
 func tables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
-	fmt.Fprint(out, "# The columns of MySQL's system tables, written by tests/dictionary/record: a table's name and kind, then for each column its name, type,\n# collation (- without one) and NULL where it may be.\n")
-	rows, err := conn.QueryContext(ctx, `SELECT c.table_schema, c.table_name, t.table_type, COALESCE(t.engine, '-'), c.column_name, c.column_type, COALESCE(c.collation_name, '-'), c.is_nullable
+	fmt.Fprint(out, "# The columns of MySQL's system tables, written by tests/dictionary/record: a table's name and kind, then for each column its name, type,\n# collation (- without one), NULL where it may be, and what else COLUMNS says of it: default=, key= and extra=.\n")
+	rows, err := conn.QueryContext(ctx, `SELECT c.table_schema, c.table_name, t.table_type, COALESCE(t.engine, '-'), c.column_name, c.column_type, COALESCE(c.collation_name, '-'), c.is_nullable, c.column_default, c.column_key, c.extra
 		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE c.table_schema IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY c.table_schema, c.table_name, c.ordinal_position`)
 	if err != nil {
@@ -79,8 +79,9 @@ func tables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 	defer rows.Close()
 	last := ""
 	for rows.Next() {
-		var schema, table, kind, engine, column, columnType, collation, nullable string
-		if err := rows.Scan(&schema, &table, &kind, &engine, &column, &columnType, &collation, &nullable); err != nil {
+		var schema, table, kind, engine, column, columnType, collation, nullable, key, extra string
+		var byDefault sql.NullString
+		if err := rows.Scan(&schema, &table, &kind, &engine, &column, &columnType, &collation, &nullable, &byDefault, &key, &extra); err != nil {
 			return err
 		}
 		if newer.MatchString(table) || left.MatchString(table) && !kept.MatchString(table) {
@@ -93,6 +94,14 @@ func tables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 		fmt.Fprintf(out, "\t%s\t%s\t%s", column, columnType, collation)
 		if nullable == "YES" {
 			fmt.Fprint(out, "\tNULL")
+		}
+		for _, f := range []struct {
+			name, value string
+			told        bool
+		}{{"default", byDefault.String, byDefault.Valid}, {"key", key, key != ""}, {"extra", extra, extra != ""}} {
+			if f.told {
+				fmt.Fprintf(out, "\t%s=%s", f.name, f.value)
+			}
 		}
 		fmt.Fprintln(out)
 	}
