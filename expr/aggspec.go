@@ -134,11 +134,38 @@ func (s *AggSpec) concatType(b *BuildContext) error {
 	if s.sep == nil {
 		s.sep = []byte(",")
 	}
-	s.typ, s.coer = types.Type{ID: types.TypeText, Length: -1, Coll: d.coll}, d.coer
-	if d.coll == types.Binary {
-		s.typ.ID = types.TypeBlob
-	}
+	s.typ, s.coer = concatTypeOf(b.concatMax(), d.coll), d.coer
 	return nil
+}
+
+// concatVarcharMax is the largest group_concat_max_len with which GROUP_CONCAT is a VARCHAR.
+const concatVarcharMax = 512
+
+// concatTypeOf is the type of GROUP_CONCAT under a group_concat_max_len, which MySQL takes for a number of characters here, though it cuts at bytes.
+func concatTypeOf(chars int64, coll types.CollationID) types.Type {
+	t := types.Type{Length: -1, Coll: coll}
+	texts := []types.TypeID{types.TypeVarchar, types.TypeText, types.TypeMediumText, types.TypeLongText}
+	if coll == types.Binary {
+		texts = []types.TypeID{types.TypeVarbinary, types.TypeBlob, types.TypeMediumBlob, types.TypeLongBlob}
+	}
+	if chars <= concatVarcharMax {
+		t.ID, t.Length = texts[0], int32(chars)
+		return t
+	}
+	for _, id := range texts[1:] {
+		if t.ID = id; chars*int64(max(coll.MaxCharLen(), 1)) <= t.MaxBytes() {
+			break
+		}
+	}
+	return t
+}
+
+// concatMax is group_concat_max_len.
+func (b *BuildContext) concatMax() int64 {
+	if b == nil || b.GroupConcatMaxLen <= 0 {
+		return groupConcatMax
+	}
+	return int64(b.GroupConcatMaxLen)
 }
 
 // exact reports whether sums are computed with integers and decimals instead of doubles.

@@ -22,6 +22,8 @@ type BuildContext struct {
 	UserVarType func(name string) types.Type
 	// SysVarType returns the type of a system variable or error 1193.
 	SysVarType func(scope VarScope, name string) (types.Type, error)
+	// GroupConcatMaxLen is group_concat_max_len, of which the type of GROUP_CONCAT is made; 0 means MySQL's default of 1024.
+	GroupConcatMaxLen int
 	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
 	Poll func() error
 	Grow func(bytes int64) error

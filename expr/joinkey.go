@@ -129,7 +129,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		same, coer = same && e.typ.Equal(&es[0].typ), min(coer, e.coer)
 	}
 	if same {
-		return es, es[0].typ, coer, nil
+		return es, unifiedBlob(es[0].typ, es), coer, nil
 	}
 	if t, ok := widestBits(es); ok {
 		return es, t, coer, nil
@@ -149,6 +149,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 			t.ID = types.TypeBinary
 		}
 	}
+	t = unifiedBlob(t, es)
 	out := make([]Expr, len(es))
 	for i, e := range es {
 		if e.typ.ID == types.TypeBit && isTextual(&t) && !t.IsBlob() {
@@ -160,6 +161,31 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		}
 	}
 	return out, narrowInteger(t, es), d.coer, nil
+}
+
+// unifiedBlob is the type of a column of TEXTs or BLOBs: that which has room for as many characters as the longest of es has bytes, as in MySQL.
+func unifiedBlob(t types.Type, es []Expr) types.Type {
+	if !t.IsBlob() && !(isTextual(&t) && slices.ContainsFunc(es, func(e Expr) bool { return e.typ.IsBlob() })) {
+		return t
+	}
+	room := int64(0)
+	for _, e := range es {
+		n := e.typ.MaxBytes()
+		if !e.typ.IsBlob() {
+			n = int64(charLength(&e.typ))
+		}
+		room = max(room, n*int64(max(t.Coll.MaxCharLen(), e.typ.Coll.MaxCharLen(), 1)))
+	}
+	ids := []types.TypeID{types.TypeTinyText, types.TypeText, types.TypeMediumText, types.TypeLongText}
+	if t.Coll == types.Binary {
+		ids = []types.TypeID{types.TypeTinyBlob, types.TypeBlob, types.TypeMediumBlob, types.TypeLongBlob}
+	}
+	for _, id := range ids {
+		if t.ID, t.Length = id, -1; room <= t.MaxBytes() {
+			break
+		}
+	}
+	return t
 }
 
 // withoutZeroFill returns es without ZEROFILL, which as in MySQL no column of a set operation has: as a text, 42 is no 0000000042, but where that is

@@ -322,20 +322,34 @@ func buildSubstring(b *BuildContext, n *Node) error {
 		return err
 	}
 	length := charLength(&n.args[0].typ)
-	if first, ok := n.args[1].ConstValue(); ok && integral(first.K) && length >= 0 {
+	if first, ok := n.args[1].ConstValue(); ok && integral(first.K) {
 		switch from := first.N; {
+		case length < 0:
+			if from < 0 {
+				length = shorter(length, -from)
+			}
 		case from > 0:
 			length = int32(max(int64(length)-(from-1), 0))
 		case from < 0 && from > -int64(length):
 			length = int32(-from)
 		}
 	}
-	if last, ok := n.args[len(n.args)-1].ConstValue(); ok && len(n.args) == 3 && integral(last.K) && length >= 0 {
-		length = int32(min(int64(length), max(last.N, 0)))
+	if last, ok := n.args[len(n.args)-1].ConstValue(); ok && len(n.args) == 3 && integral(last.K) {
+		length = shorter(length, last.N)
 	}
 	n.typ = stringType(length, n.typ.Coll)
 	n.eval = evalSubstring
 	return nil
+}
+
+// shorter is the length of a text, -1 for one that is not bounded, of which n characters are taken at most.
+func shorter(length int32, n int64) int32 {
+	if n = max(n, 0); length >= 0 {
+		return int32(min(int64(length), n))
+	} else if n <= varcharMaxChars {
+		return int32(n)
+	}
+	return -1
 }
 
 func evalSubstring(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -385,8 +399,8 @@ func buildLeft(b *BuildContext, n *Node) error {
 		return err
 	}
 	length := charLength(&n.args[0].typ)
-	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) && length >= 0 {
-		length = int32(min(int64(length), max(k.N, 0)))
+	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) {
+		length = shorter(length, k.N)
 	}
 	n.typ = stringType(length, n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -35,6 +35,7 @@ func (s *Session) refreshContext() {
 	s.runtime.CTEDepthMax = uint64(mustInt(s.get("cte_max_recursion_depth")))
 	s.workers = s.mayUse(s.node.Workers)
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
+	s.build.GroupConcatMaxLen = s.ctx.GroupConcatMaxLen
 	s.ctx.RegexpLimits = types.RegexpLimits{Time: int(mustInt(s.node.Global("regexp_time_limit"))), StackBytes: int(mustInt(s.node.Global("regexp_stack_limit")))}
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
 	s.diagnostics.notes = s.get("sql_notes") == "ON"
@@ -94,6 +95,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.context.SQLMode))
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
 	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
+	dst = binary.AppendUvarint(dst, uint64(s.build.GroupConcatMaxLen))
 	dst = append(dst, byte(s.merges))
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Rows))
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Groups))
