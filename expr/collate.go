@@ -206,6 +206,14 @@ func unreadable(coll types.CollationID, args []Expr) error {
 	return nil
 }
 
+// Readable returns error 3854 if a constant of es cannot be converted to the character set of a text of type t.
+func Readable(t *types.Type, es []Expr) error {
+	if !isTextual(t) {
+		return nil
+	}
+	return unreadable(t.Coll, es)
+}
+
 func noConversion(s []byte, from, to *types.Charset) error {
 	return types.Errorf(types.ErImpossibleStringConversion, types.PrintableBytes(s), from.Name, to.Name)
 }

@@ -324,14 +324,31 @@ func castType(t *syntax.DataType, connection types.CollationID) (types.Type, err
 	return to, nil
 }
 
-// valuesFunc is VALUES(col) in ON DUPLICATE KEY UPDATE; anywhere else it is NULL, as in MySQL.
+// insertedRow is the row that ON DUPLICATE KEY UPDATE inserts instead: names are those of the target's columns, and the columns of the row have ids
+// from first on.
+type insertedRow struct {
+	names  *scope
+	target *get
+	first  int
+}
+
+// valuesFunc is VALUES(col) in ON DUPLICATE KEY UPDATE, where the name means a column of the target, and in the subqueries there that refer to one.
+// Anywhere else it is NULL, as in MySQL, and the name must be known.
 func (b *binder) valuesFunc(e *syntax.ValuesFunc) (expr.Expr, error) {
-	if b.values == nil {
-		return expr.Literal(types.Null()), nil
+	for s := b.scope; s != nil; s = s.parent {
+		if s.insert == nil {
+			if found, err := b.inScope(s, e.Column); found != nil || err != nil {
+				return expr.Literal(types.Null()), err
+			}
+			continue
+		}
+		c, err := s.insert.names.find(e.Column, b.shown())
+		if err != nil {
+			return nil, err
+		}
+		if c != nil && s.insert.target.owns(c.id) {
+			return expr.Column(s.insert.first+s.insert.target.ordinal(c.id), c.info.Type, "values("+e.Column.Column+")"), nil
+		}
 	}
-	c, err := b.values.find(&syntax.ColumnRef{Column: e.Column.Column}, b.clause)
-	if c == nil {
-		return nil, firstError(err, unknownColumn(e.Column, b.clause))
-	}
-	return expr.Column(c.id, c.info.Type, "values("+e.Column.Column+")"), nil
+	return nil, unknownColumn(e.Column, b.shown())
 }

@@ -30,8 +30,6 @@ type binder struct {
 	place string
 	// inner is set within the arguments of an aggregate or a window function, where names mean columns only.
 	inner bool
-	// values is the scope of VALUES(col) in ON DUPLICATE KEY UPDATE; nil elsewhere.
-	values *scope
 	// alone is the condition of a query if it is no more than one comparison; nil elsewhere.
 	alone *syntax.Binary
 	// whole is what is being bound, if it is an element of the select list or of ORDER BY; nil elsewhere.

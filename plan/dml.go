@@ -381,7 +381,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 			aliases.columns[c].info.Name = stmt.ColAliases[i].Name
 		}
 	}
-	seen := &scope{columns: append([]column(nil), s.columns...)}
+	seen := &scope{columns: append([]column(nil), s.columns...), insert: &insertedRow{s, g, first}}
 	at := g.ordinals()
 	for i := range width {
 		at[first+i] = width + i
@@ -400,7 +400,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 		}
 	}
 	b.aim("INSERT", g)
-	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause, values: values}
+	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause}
 	if err := b.assignable(g, s, stmt.OnDup); err != nil {
 		return err
 	}

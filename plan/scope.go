@@ -45,8 +45,10 @@ type scope struct {
 	parent *scope
 	// rowAlias is the row to insert by its alias, in ON DUPLICATE KEY UPDATE; nil elsewhere.
 	rowAlias *scope
-	tables   map[tableName]bool // of the FROM clause, while it is resolved
-	hints    *hintBlock         // of the block, likewise
+	// insert is what VALUES(col) reads, in ON DUPLICATE KEY UPDATE; nil elsewhere.
+	insert *insertedRow
+	tables map[tableName]bool // of the FROM clause, while it is resolved
+	hints  *hintBlock         // of the block, likewise
 }
 
 // find resolves a name among the scope's own columns: nil for an unknown one, error 1052 for an ambiguous one. clause is what the error calls the

@@ -46,6 +46,11 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 		if err != nil {
 			return nil, err
 		}
+		for _, operand := range []*result{left, right} {
+			if err := expr.Readable(&t, constantsOf(operand.rel, operand.cols[i].id, nil)); err != nil {
+				return nil, err
+			}
+		}
 		x, y := both[0], both[1]
 		l.exprs, r.exprs = append(l.exprs, x), append(r.exprs, y)
 		s.out = append(s.out, t)
@@ -59,6 +64,28 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 	}
 	s.branches = []branch{l, r}
 	return out, nil
+}
+
+// constantsOf appends the constants that a column of a block's result consists of.
+func constantsOf(r rel, id int, to []expr.Expr) []expr.Expr {
+	switch r := r.(type) {
+	case *extend:
+		for i := range r.cols {
+			if r.cols[i].id == id {
+				return append(to, r.cols[i].e)
+			}
+		}
+		return constantsOf(r.input, id, to)
+	case *filter, *sorted, *limited, *distinct:
+		return constantsOf(r.inputs()[0], id, to)
+	case *valuesRel:
+		for _, row := range r.rows {
+			if at := id - r.first; at >= 0 && at < len(row) {
+				to = append(to, row[at])
+			}
+		}
+	}
+	return to
 }
 
 // valuesRows resolves VALUES ROW(…), ROW(…), whose columns are called column_0, column_1 and so on.
