@@ -164,6 +164,9 @@ func (b *binder) columnRef(e *syntax.ColumnRef) (expr.Expr, error) {
 			return found, err
 		}
 	}
+	if s := b.scope; e.Table != "" && s != nil && s.parent == nil && s.block != nil && len(s.columns) == 0 {
+		return nil, types.Errorf(types.ErUnknownTable, e.Table, b.shown())
+	}
 	return nil, unknownColumn(e, b.shown())
 }
 

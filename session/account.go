@@ -573,9 +573,11 @@ func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 		}
 	}
 	plugin := own.Plugin
-	if a := s.node.Users.Find(user, host); a != nil {
-		plugin = a.Plugin
+	a := s.node.Users.Find(user, host)
+	if a == nil {
+		return types.Errorf(types.ErPasswordNoMatch)
 	}
+	plugin = a.Plugin
 	var stored []byte // hashed before anything is locked
 	if stmt.Password.Value != "" {
 		stored = s.node.HashPassword(plugin, []byte(stmt.Password.Value))

@@ -197,10 +197,11 @@ func checkTimeZone(_ *Session, value string) (string, error) {
 	if strings.EqualFold(value, systemZone) {
 		return systemZone, nil
 	}
-	if _, err := types.ParseTimeZone(value); err != nil {
+	loc, err := types.ParseTimeZone(value)
+	if err != nil {
 		return "", err
 	}
-	return value, nil
+	return loc.String(), nil
 }
 
 func applyTimeZone(s *Session, _ string) error {

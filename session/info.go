@@ -93,7 +93,11 @@ func (s *Session) sysVar(where expr.VarScope, name string) (types.Value, error) 
 	case where == expr.ScopeGlobal && v.scope&scopeGlobal == 0:
 		return types.Null(), types.Errorf(types.ErIncorrectGlobalLocalVar, v.name, "SESSION")
 	case v.dynamic != nil:
-		return v.dynamic(s), nil
+		value := v.dynamic(s)
+		if value.IsString() {
+			value.Coll = types.Utf8mb3GeneralCI
+		}
+		return value, nil
 	case where == expr.ScopeGlobal || v.scope == scopeGlobal:
 		return v.value(s.node.globalValues()[i]), nil
 	}
@@ -116,8 +120,21 @@ func (s *Session) sysVarType(where expr.VarScope, name string) (types.Type, erro
 	if err != nil {
 		return types.Type{}, err
 	}
-	return paramType(&v), nil
+	t := paramType(&v)
+	switch v.K {
+	case types.KindFloat:
+		t.Length, t.Scale = sysVarLength, sysVarDecimals
+	case types.KindNull:
+		t.ID, t.Coll, t.Length = types.TypeVarchar, types.Utf8mb3GeneralCI, types.MaxVarcharBytes/4
+	}
+	return t, nil
 }
+
+// The width of variables that are no integers, and their digits behind the point.
+const (
+	sysVarLength   = 23
+	sysVarDecimals = 6
+)
 
 func (s *Session) userVarType(name string) types.Type {
 	v := s.userVars[strings.ToLower(name)]

@@ -69,6 +69,9 @@ func (s *Session) shown(i int, v *variable, global bool) string {
 	if v.kind == kindBool {
 		return map[bool]string{true: "ON", false: "OFF"}[value.N != 0]
 	}
+	if value.K == types.KindFloat {
+		return strconv.FormatFloat(value.Float64(), 'f', sysVarDecimals, 64)
+	}
 	return string(types.AppendText(nil, nil, &value))
 }
 

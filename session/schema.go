@@ -272,6 +272,8 @@ func (s *Session) dropDatabase(c *ddl.Call, stmt *syntax.DropDatabase) (sqlapi.R
 	tables, err := s.node.DDL.DropDatabase(c, stmt.Name.Name, stmt.IfExists)
 	if err == nil && s.db == stmt.Name.Name {
 		s.db = ""
+		s.store("character_set_database", s.get("character_set_server"))
+		s.store("collation_database", s.get("collation_server"))
 		s.refreshContext()
 	}
 	return sqlapi.Result{AffectedRows: uint64(tables)}, err

@@ -313,9 +313,10 @@ func (s *Session) ResultEncoding() (*time.Location, *types.Charset) {
 }
 
 // Handshake applies what the client asked for when it connected: the collation of SET NAMES, IGNORE_SPACE, interactive_timeout.
-// A collation that is unknown here leaves the server's, as in MySQL.
+// A collation that is unknown here leaves the server's, as in MySQL, and so does the default one of the server's character_set_client: whoever
+// sets collation_connection or character_set_results for all finds them in the sessions of such clients.
 func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactive bool) error {
-	if collation.Valid() {
+	if collation.Valid() && !s.servers(collation) {
 		charset := collation.Charset().Name
 		if _, err := checkClientCharset(s, charset); err == nil {
 			s.storeNames(charset, charset, collation.Name())
@@ -330,6 +331,16 @@ func (s *Session) Handshake(collation types.CollationID, ignoreSpace, interactiv
 	s.refreshContext()
 	s.SessionState() // the client knows what it has asked for
 	return applyWaitTimeout(s, s.get("wait_timeout"))
+}
+
+// servers reports whether a collation is the default one of the server's own character_set_client.
+func (s *Session) servers(collation types.CollationID) bool {
+	i, _, err := s.node.table.lookup("character_set_client")
+	if err != nil {
+		return false
+	}
+	charset, err := types.LookupCharset(s.node.globalValues()[i])
+	return err == nil && charset.Default == collation
 }
 
 // ChangeUser makes it a fresh session of another client.

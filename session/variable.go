@@ -33,12 +33,14 @@ const (
 
 // variable describes one system variable. The table of them is immutable; values live in valueSet.
 type variable struct {
-	name     string
-	scope    scope
-	kind     kind
-	def      string
-	min      int64
-	max      uint64
+	name  string
+	scope scope
+	kind  kind
+	def   string
+	min   int64
+	max   uint64
+	// step is what the value of an integer is rounded down to a multiple of, 0 for any.
+	step     uint64
 	words    []string
 	readOnly bool
 	// given: a session keeps the global value of the time when it began, and cannot set its own (1621).
@@ -93,6 +95,7 @@ func newVariableTable() *variableTable {
 		}
 		if own := told[v.name]; own != nil {
 			own.hint = v.hint
+			own.step = v.step
 			if own.readOnly && own.dynamic == nil {
 				own.kind, own.min = v.kind, v.min
 			}
@@ -225,6 +228,9 @@ func (v *variable) parseSet(text string, named bool) (string, error) {
 	var bits uint64
 	if named && text != "" {
 		for _, part := range strings.Split(text, ",") {
+			if part == "" {
+				continue
+			}
 			at := slices.IndexFunc(v.words, func(word string) bool { return strings.EqualFold(word, part) })
 			if at < 0 {
 				return "", types.Errorf(types.ErWrongValueForVar, v.name, part)
@@ -258,6 +264,18 @@ func (v *variable) parseFloat(text string, warn func(uint16, ...any)) (string, e
 }
 
 func (v *variable) parseInt(text string, warn func(uint16, ...any)) (string, error) {
+	fits, err := v.clamped(text, warn)
+	if u, _ := strconv.ParseUint(fits, 10, 64); err == nil && v.step > 1 && u%v.step != 0 {
+		if fits == text {
+			warn(types.ErTruncatedWrongValue, v.name, text)
+		}
+		return strconv.FormatUint(max(u-u%v.step, uint64(v.min)), 10), nil
+	}
+	return fits, err
+}
+
+// clamped is an integer between the variable's bounds.
+func (v *variable) clamped(text string, warn func(uint16, ...any)) (string, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		u, uerr := strconv.ParseUint(text, 10, 64)
@@ -300,7 +318,7 @@ func (v *variable) value(text string) types.Value {
 	if text == "" && nullVariables[v.name] {
 		return types.Null()
 	}
-	return types.Text(text)
+	return types.String([]byte(text), types.Utf8mb3GeneralCI)
 }
 
 // nullVariables are those that SET takes NULL for, as MySQL does, which is an empty text here: for some, which are NULL by default, that is shown as NULL.
@@ -310,6 +328,9 @@ var nullVariables = map[string]bool{
 	"external_table_storage_engine": true, "innodb_ft_aux_table": true, "innodb_ft_server_stopword_table": true, "innodb_ft_user_stopword_table": true,
 	"innodb_redo_log_archive_dirs": true, "innodb_tmpdir": true, "ssl_ca": true, "ssl_capath": true, "ssl_cert": true, "ssl_cipher": true, "ssl_crl": true,
 	"ssl_crlpath": true, "ssl_key": true, "tls_ciphersuites": true,
+	"admin_address": true, "external_user": true, "init_file": true, "innodb_data_home_dir": true, "innodb_directories": true, "innodb_doublewrite_dir": true,
+	"innodb_monitor_disable": true, "innodb_monitor_enable": true, "innodb_monitor_reset": true, "innodb_monitor_reset_all": true, "log_bin_basename": true,
+	"log_bin_index": true, "proxy_user": true, "report_host": true, "report_password": true, "report_user": true,
 	"init_connect": false, "init_replica": false, "init_slave": false, "mandatory_roles": false, "session_track_system_variables": false,
 }
 

@@ -29,6 +29,7 @@ const (
 	recHigh
 	recDefault
 	recWords
+	recStep
 	recColumns
 )
 
@@ -54,6 +55,7 @@ func recorded() []*variable {
 			v.kind = kindInt
 			v.min, _ = strconv.ParseInt(f[recLow], 10, 64)
 			v.max, _ = strconv.ParseUint(f[recHigh], 10, 64)
+			v.step, _ = strconv.ParseUint(f[recStep], 10, 64) // 0 without one
 		case "Numeric":
 			v.kind = kindFloat
 			bits, _ := strconv.ParseUint(f[recHigh], 10, 64)

@@ -202,7 +202,9 @@ func (p *parser) setVar(pos Pos) SetItem {
 				p.expect(tDot)
 			}
 		}
-	} else if n := p.peek(1); n.kind == tWord || n.kind == tQuoted || n.kind == tAtAt {
+	} else if n := p.peek(1); n.kind == tDot && (p.isWord("GLOBAL") || p.isWord("SESSION") || p.isWord("LOCAL")) {
+		p.fail() // @@ is missing
+	} else if n.kind == tWord || n.kind == tQuoted || n.kind == tAtAt {
 		if v.Scope = p.scopeWord(); v.Scope == ScopeDefault {
 			p.next()
 			p.fail()

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"fmt"
 	"time"
 	_ "time/tzdata" // so that the machine need not have a tz database
 )
@@ -235,6 +236,9 @@ func ParseTimeZone(name string) (*time.Location, error) {
 	}
 	if len(name) > 0 && (name[0] == '+' || name[0] == '-') {
 		h, m, rest, ok := clockOffset(name[1:])
+		if short := len(name) - 1; name[short-1] == ':' { // its minutes may have one digit
+			h, m, rest, ok = clockOffset(name[1:short] + "0" + name[short:])
+		}
 		secs := h*3600 + m*60
 		if !ok || rest || m > 59 || secs > 14*3600 || name[0] == '-' && secs >= 14*3600 {
 			return nil, Errorf(ErUnknownTimeZone, name)
@@ -242,7 +246,11 @@ func ParseTimeZone(name string) (*time.Location, error) {
 		if name[0] == '-' {
 			secs = -secs
 		}
-		return time.FixedZone(name, secs), nil
+		sign := name[:1]
+		if secs == 0 {
+			sign = "+"
+		}
+		return time.FixedZone(fmt.Sprintf("%s%02d:%02d", sign, h, m), secs), nil
 	}
 	if name == "" || name == "Local" {
 		return nil, Errorf(ErUnknownTimeZone, name)

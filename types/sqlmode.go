@@ -33,10 +33,11 @@ const allModes = ModeRealAsFloat | ModePipesAsConcat | ModeAnsiQuotes | ModeIgno
 func ParseSQLMode(s string) (SQLMode, error) {
 	var m SQLMode
 	for name := range strings.SplitSeq(s, ",") {
-		if name == "" {
+		trimmed := strings.TrimRight(name, " ")
+		if trimmed == "" {
 			continue
 		}
-		bit := modeByName(strings.ToUpper(strings.TrimSpace(name)))
+		bit := modeByName(strings.ToUpper(trimmed))
 		if bit == 0 {
 			return 0, Errorf(ErWrongValueForVar, "sql_mode", name)
 		}

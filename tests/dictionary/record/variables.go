@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -18,7 +19,7 @@ const wordsMax = 64
 // variables writes one line for each system variable: its name, scope, type, how it may be set, bounds, default and words.
 func variables(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 	r := &variableRecorder{conn: conn, ctx: ctx}
-	fmt.Fprint(out, "# MySQL's system variables, written by tests/dictionary/record. A line is the name; the scope (G global, B both, S session); the type; flags: r read-only,\n# s the session's value can't be set, h SET_VAR may set it; the least and the largest number; the default; the words of an enumeration or set. Parted by tabs.\n")
+	fmt.Fprint(out, "# MySQL's system variables, written by tests/dictionary/record. A line is the name; the scope (G global, B both, S session); the type; flags: r read-only,\n# s the session's value can't be set, h SET_VAR may set it; the least and the largest number; the default; the words of an enumeration or set; what a number\n# is rounded down to a multiple of. Parted by tabs.\n")
 	rows, err := conn.QueryContext(ctx, `SELECT m.variable_name, m.variable_scope, m.data_type, COALESCE(i.min_value, '0'), COALESCE(i.max_value, '0'),
 		COALESCE(s.variable_value, '') FROM performance_schema.variables_metadata m JOIN performance_schema.variables_info i USING (variable_name)
 		LEFT JOIN performance_schema.session_variables s USING (variable_name) ORDER BY 1`)
@@ -73,7 +74,32 @@ func (r *variableRecorder) line(v [6]string) (string, error) {
 	if kind == "Enumeration" || kind == "Set" {
 		words = strings.Join(r.words(where, name, kind == "Set"), ",")
 	}
-	return strings.Join([]string{name, scope, kind, "-" + flags, low, high, value, words}, "\t"), nil
+	line := []string{name, scope, kind, "-" + flags, low, high, value, words}
+	if step := r.step(where, name, low, high); kind == "Integer" && !strings.Contains(flags, "r") && step > 1 {
+		line = append(line, strconv.FormatUint(step, 10))
+	}
+	return strings.Join(line, "\t"), nil
+}
+
+// step is what a variable's values are rounded down to a multiple of, as values without small factors show; 0 if it isn't seen. InnoDB checks
+// its own ones, whose bounds hang together.
+func (r *variableRecorder) step(where, name, low, high string) (step uint64) {
+	least, lowErr := strconv.ParseUint(low, 10, 64)
+	most, highErr := strconv.ParseUint(high, 10, 64)
+	if lowErr != nil || highErr != nil || most < 512 || strings.HasPrefix(name, "innodb_") {
+		return 0
+	}
+	defer r.fails("SET " + where + " " + name + " = DEFAULT")
+	for _, more := range []uint64{8 * 1048573, 11 * 1048573, 13 * 1048573, 777773, 99991, 5003, 1201} {
+		set, got := min(least+more, most-1), uint64(0)
+		if r.fails(fmt.Sprintf("SET %s %s = %d", where, name, set)) != 0 || r.conn.QueryRowContext(r.ctx, "SELECT @@"+where+"."+name).Scan(&got) != nil || got >= set {
+			return 0
+		}
+		for a := got; a != 0; {
+			step, a = a, step%a
+		}
+	}
+	return step
 }
 
 // own reports whether a value tells of the recorded server itself.
