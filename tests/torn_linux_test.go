@@ -2,6 +2,7 @@ package tests
 
 import (
 	"database/sql"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -51,10 +52,12 @@ func TestGatewayLost(t *testing.T) {
 }
 
 // TestRowsOfLostNode: what clients have locked through a node that is cut off from the others, or is not heard, or hears nothing, is free once the gateway
-// has not been connected with it for some seconds, without what they had not committed. No end of their connections tells the gateway.
+// has not been connected with it for some seconds, without what they had not committed. No end of their connections tells the gateway. The seed draws one
+// of the three ways; with DEATHS all are taken.
 func TestRowsOfLostNode(t *testing.T) {
 	a := newArena(t, 3)
 	a.makeRows(6)
+	drawn, want := testkit.Rand(testkit.Seed(t), 0).IntN(3), int64(0)
 	for first, lose := range []func(i int){
 		a.isolate,
 		func(i int) { // it is not heard
@@ -74,6 +77,10 @@ func TestRowsOfLostNode(t *testing.T) {
 			}
 		},
 	} {
+		if first != drawn && os.Getenv("DEATHS") == "" {
+			continue
+		}
+		want += 2
 		g, _ := a.gatewayTerm(nil, 0)
 		i := (a.index(g) + 1) % len(a.nodes)
 		lost, rest := a.nodes[i], slices.Delete(slices.Clone(a.nodes), i, i+1)
@@ -92,7 +99,7 @@ func TestRowsOfLostNode(t *testing.T) {
 		}
 		a.settle()
 	}
-	if got := queryInt(t, a.gateway().open("deaths"), "SELECT COUNT(*) FROM held WHERE n = 1"); got != 6 {
-		t.Errorf("%d rows are as they should be", got)
+	if got := queryInt(t, a.gateway().open("deaths"), "SELECT COUNT(*) FROM held WHERE n = 1"); got != want {
+		t.Errorf("%d of %d rows are as they should be", got, want)
 	}
 }
