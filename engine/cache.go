@@ -22,6 +22,9 @@ type cacheRoom struct {
 // heap, see package offheap.
 func OutsideBytes() int64 { return offheap.Bytes() }
 
+// OutsideChanges has something to receive when large blocks or memtables have made OutsideBytes much more or less since the last time. It is for one receiver.
+func OutsideChanges() <-chan struct{} { return offheap.Changes() }
+
 // CacheBytes is the configured size of the block cache, which includes memtables and what ReserveCache has taken.
 func (e *Engine) CacheBytes() int64 { return e.opts.CacheBytes }
 

@@ -41,6 +41,7 @@ const (
 	// same size, and the process is to stay within its cache, the statements' quota and 256 MiB. gcPercentBusy replaces gcPercentMin then.
 	gcPercentBusy  = 5
 	gcTuneEvery    = time.Second
+	releaseEvery   = 100 * time.Millisecond // the least time between two forced returns of free memory to the system
 	pollReadsEvery = time.Second
 	// limitStep: the heap's limit is changed in steps of at least 1/limitStep of the budget, since each change stops the world.
 	limitStep = 32
@@ -125,8 +126,14 @@ func (b *budget) sorters() int64 { return min(b.statements()/sortShare, sortByte
 func (b *budget) heap() int64 { return b.total / 10 * 9 }
 
 // heapLimit is the limit of the Go heap with so many bytes outside of it: the rest of heap, but at least 1/limitStep of it, or
-// the garbage collector would run all the time.
-func (b *budget) heapLimit(outside int64) int64 { return max(b.heap()-outside, b.heap()/limitStep) }
+// the garbage collector would run all the time. If the cache is outside its whole size is left to it: ten clients fill it with blocks of 20 MB within a
+// tenth of a second, and by then the heap cannot be made smaller.
+func (b *budget) heapLimit(outside int64) int64 {
+	if outside > 0 {
+		outside = max(outside, b.cache)
+	}
+	return max(b.heap()-outside, b.heap()/limitStep)
+}
 
 // gcPercent is the value for debug.SetGCPercent with so many live bytes on the heap and outside of it, of which statements hold some. A fixed
 // value would be too small for an idle server, or would let a full cache take three times its size.
@@ -157,24 +164,33 @@ func (b *budget) process(settling func() <-chan struct{}) *exec.Process {
 
 // processInUse is the memory in use by Go, without what it has released to the system or has free, and the memory outside of the Go heap.
 func processInUse() int64 {
+	resident, free := processResident()
+	return resident - free
+}
+
+// processResident is the memory that the process has from the system, and how much of it Go has free.
+func processResident() (resident, free int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(sample)
-	return int64(sample[0].Value.Uint64()-sample[1].Value.Uint64()-sample[2].Value.Uint64()) + engine.OutsideBytes()
+	return int64(sample[0].Value.Uint64()-sample[1].Value.Uint64()) + engine.OutsideBytes(), int64(sample[2].Value.Uint64())
 }
 
 // tuneGC adapts the garbage collector's targets to the live memory until stop is closed: every second, and whenever the memory of
-// statements has changed by much, as within a second they can take hundreds of megabytes.
+// statements, or that outside of the heap, has changed by much, as within a second they can take hundreds of megabytes. If the process has more than
+// its share nevertheless, because memory outside has grown while Go had some free, what is free is returned to the system: Go itself does so without
+// haste, or when it needs other memory.
 func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	ticker := clock.NewTicker(gcTuneEvery)
 	defer ticker.Stop()
-	limit := b.heap()
+	limit, released := b.heap(), clock.Mono()
 	for set := gcPercentMax; ; {
 		select {
 		case <-stop:
 			return
 		case <-ticker.C:
 		case <-statements.Changes():
+		case <-engine.OutsideChanges():
 		}
 		metrics.Read(sample)
 		outside := engine.OutsideBytes()
@@ -187,6 +203,10 @@ func (b *budget) tuneGC(statements *exec.MemPool, stop <-chan struct{}) {
 		if want := b.gcPercent(sample[0].Value.Uint64(), uint64(outside), statements.Used()); want != set && (want == gcPercentMax || 10*max(want-set, set-want) > set) {
 			debug.SetGCPercent(want)
 			set = want
+		}
+		if resident, free := processResident(); resident > b.heap() && free > b.heap()/limitStep && clock.Since(released) > releaseEvery {
+			debug.FreeOSMemory()
+			released = clock.Mono()
 		}
 	}
 }

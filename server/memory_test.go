@@ -61,10 +61,10 @@ func TestGCPercentOfStatements(t *testing.T) {
 	}
 }
 
-// TestHeapLimit: the heap aims to stay below what is left of the memory, and is never left without any.
+// TestHeapLimit: the heap aims to stay below what is left of the memory, with room for a cache outside that is not full yet, and is never left without any.
 func TestHeapLimit(t *testing.T) {
-	b := budget{total: 10 << 30}
-	for _, c := range []struct{ outside, want int64 }{{0, 9 << 30}, {4 << 30, 5 << 30}, {9 << 30, 9 << 30 / limitStep}, {20 << 30, 9 << 30 / limitStep}} {
+	b := budget{total: 10 << 30, cache: 3 << 30}
+	for _, c := range []struct{ outside, want int64 }{{0, 9 << 30}, {1, 6 << 30}, {2 << 30, 6 << 30}, {4 << 30, 5 << 30}, {9 << 30, 9 << 30 / limitStep}, {20 << 30, 9 << 30 / limitStep}} {
 		if got := b.heapLimit(c.outside); got != c.want {
 			t.Errorf("%d bytes outside: the heap's limit is %d, want %d", c.outside, got, c.want)
 		}

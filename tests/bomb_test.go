@@ -105,9 +105,24 @@ func cagedNode(t *testing.T, cache int) *node {
 	} else {
 		n.enter = filepath.Join(group, "cgroup.procs")
 	}
-	t.Cleanup(n.kill)
+	t.Cleanup(func() {
+		if t.Failed() {
+			n.explain()
+		}
+		n.kill()
+	})
 	n.start()
 	return n
+}
+
+// explain logs what can tell why a server of a memory cgroup ended: the group's figures and its own log.
+func (n *node) explain() {
+	for _, file := range []string{"memory.oom_control", "memory.max_usage_in_bytes", "memory.failcnt", "memory.events", "memory.peak", "memory.stat"} {
+		if text, err := os.ReadFile(filepath.Join(filepath.Dir(n.enter), file)); err == nil { // versions of cgroups have different ones
+			n.t.Logf("%s: %s", file, text)
+		}
+	}
+	n.t.Logf("the server's log:\n%s", n.logText())
 }
 
 // bombard drops statements on a server, one after the other. Another client, which reads table t of database d, gets answers after each, and in the end
@@ -125,13 +140,13 @@ func bombard(t *testing.T, n *node, statements map[string]string, drop func(t *t
 		testkit.Await(t, name+": an answer to another client", func() bool {
 			select {
 			case err := <-others:
-				t.Fatalf("%s: another client: %v\nthe server's log:\n%s", name, err, n.logText())
+				t.Fatalf("%s: another client: %v", name, err)
 			default:
 			}
 			return answered.Load() > before+1
 		})
 		if t.Failed() {
-			t.Fatalf("the server's log:\n%s", n.logText())
+			t.FailNow()
 		}
 	}
 	close(stop)
@@ -220,7 +235,7 @@ func (n *node) conn(t *testing.T, db string) (*sql.Conn, *sql.DB) {
 	}
 	conn, err := pool.Conn(context.Background())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("connecting: %v", err)
 	}
 	return conn, pool
 }

@@ -98,6 +98,7 @@ func dropCrowd(t *testing.T, n *node, name, text string) {
 	if at := strings.LastIndex(text, "; "); at >= 0 {
 		before, text = text[:at], text[at+2:]
 	}
+	t.Log(name)
 	for range crowdClients {
 		conn, pool := n.conn(t, "d")
 		defer pool.Close()

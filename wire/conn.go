@@ -212,14 +212,10 @@ var noCommand = []byte{ComSleep}
 func (c *conn) reportRead(err error) {
 	switch {
 	case errors.Is(err, errTooLarge):
-		if c.lastWords(types.Errorf(types.ErNetPacketTooLarge)) {
-			c.linger()
-		}
+		c.refuse(types.Errorf(types.ErNetPacketTooLarge))
 	case errors.Is(err, errOutOfOrder):
 		c.complain("packets out of order")
-		if c.lastWords(types.Errorf(types.ErNetPacketsOutOfOrder)) {
-			c.linger()
-		}
+		c.refuse(types.Errorf(types.ErNetPacketsOutOfOrder))
 	case errors.Is(err, errCompressed):
 		c.complain("malformed compressed packet")
 		c.lastWords(types.Errorf(types.ErNetUncompressError))
@@ -232,9 +228,8 @@ func (c *conn) reportRead(err error) {
 		// Closing without COM_QUIT is what many pools do.
 	default:
 		c.count.aborted.Add(1)
-		if e, ok := errors.AsType[*types.Error](err); ok && c.lastWords(c.clientError(e)) { // the memory budget refused the packet
-			c.in.release()
-			c.linger()
+		if e, ok := errors.AsType[*types.Error](err); ok { // the memory budget refused the packet
+			c.refuse(c.clientError(e))
 		}
 	}
 }
@@ -262,15 +257,16 @@ func (c *conn) lastWords(e *types.Error) bool {
 	return c.resp.flush() == nil
 }
 
-// linger reads for a while what the client is still sending: closing a socket with unread bytes resets the connection, and
-// the reset overtakes the error.
-func (c *conn) linger() {
-	if c.sock.closeWrite() != nil {
+// refuse sends an error instead of reading the rest of a packet, before the connection is closed, and takes for a while what the client is still sending:
+// closing a socket with unread bytes resets the connection, and the reset overtakes the error.
+func (c *conn) refuse(e *types.Error) {
+	sent := c.lastWords(e)
+	if c.in.release(); !sent || c.sock.closeWrite() != nil {
 		return
 	}
-	for left := lingerBytesMax; left > 0; {
+	for left, end := lingerBytesMax, clock.Now().Add(lingerTimeMax); left > 0 && clock.Now().Before(end); {
 		n, err := c.sock.Read(c.in.window)
-		if err != nil {
+		if err != nil || c.sock.SetDeadline(clock.Now().Add(lastWordsTimeout)) != nil {
 			return
 		}
 		left -= n
@@ -280,6 +276,7 @@ func (c *conn) linger() {
 const (
 	lastWordsTimeout = 2 * time.Second
 	lingerBytesMax   = 64 << 20
+	lingerTimeMax    = 30 * time.Second
 	writeStep        = 256 << 10 // what a client must take within net_write_timeout
 )
 

@@ -62,8 +62,33 @@ var memory arena
 // held is how many bytes outside of Go's heap are allocated and not freed, in whole slots.
 var held atomic.Int64
 
+// changeBytes is the change in bytes that Changes reports.
+const changeBytes = 16 << 20
+
+var (
+	told    atomic.Int64 // held at the last send to changes
+	changes = make(chan struct{}, 1)
+)
+
 // Bytes returns how much memory outside of Go's heap is in use.
 func Bytes() int64 { return held.Load() }
+
+// Changes has something to receive when a large allocation, or its end, has made Bytes much more or less since the last time. The sum of the small ones moves
+// slowly enough to be looked at from time to time.
+func Changes() <-chan struct{} { return changes }
+
+// hold counts a large allocation, or a negative number for its end.
+func hold(bytes int) {
+	now := held.Add(int64(bytes))
+	last := told.Load()
+	if now-last < changeBytes && last-now < changeBytes || !told.CompareAndSwap(last, now) {
+		return
+	}
+	select {
+	case changes <- struct{}{}:
+	default: // one that nobody has received yet tells of this one, too
+	}
+}
 
 var start = sync.OnceFunc(func() {
 	memory.init(mapMemory(arenaBytes, chunksMax*int(unsafe.Sizeof(chunk{}))))
@@ -90,7 +115,7 @@ func New(n int) unsafe.Pointer {
 		}
 	} else if memory.base != nil {
 		if p := mapLarge(n); p != nil {
-			held.Add(int64(largeBytes(n)))
+			hold(largeBytes(n))
 			return p
 		}
 	}
@@ -115,7 +140,7 @@ func Free(p unsafe.Pointer, n int) {
 	default:
 		if _, stray := strays.LoadAndDelete(uintptr(p)); !stray {
 			unmapLarge(p, n)
-			held.Add(-int64(largeBytes(n)))
+			hold(-largeBytes(n))
 		}
 	}
 }
