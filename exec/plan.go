@@ -57,7 +57,9 @@ type Plan struct {
 	// Slots is the number of further parameters after them, which Apply and Subplans fill.
 	Params, Slots int
 	ParamTypes    []types.Type
-	Tables        []TableRef
+	// LimitParams are the parameters that stand in LIMIT, for which not every value will do.
+	LimitParams []int
+	Tables      []TableRef
 	// Subplans are the subqueries within expressions, at any depth, each once.
 	Subplans []*Subplan
 	// CTEs are the common table expressions that CTEScans read, each once.

@@ -101,12 +101,17 @@ func isUnicode(cs *types.Charset) bool {
 // holdsUnicode reports whether MySQL converts the other character sets of Unicode to cs.
 func holdsUnicode(cs *types.Charset) bool { return cs.Name == "utf8mb4" || cs.Name == "utf32" }
 
-// holds reports whether every string of r can be converted to the character set of l, and the coercibility of l permits it.
-func (l derivation) holds(r derivation) bool {
-	if isUnicode(l.coll.Charset()) && (l.coer < r.coer || l.coer == r.coer && (!isUnicode(r.coll.Charset()) || holdsUnicode(l.coll.Charset()))) {
-		return true
+// holdsAll reports whether the character set of l is one of Unicode that holds that of r, and the coercibility of l permits to convert to it.
+func (l derivation) holdsAll(r derivation) bool {
+	return isUnicode(l.coll.Charset()) && (l.coer < r.coer || l.coer == r.coer && (!isUnicode(r.coll.Charset()) || holdsUnicode(l.coll.Charset())))
+}
+
+// holdsASCII reports whether every string of r can be converted to the character set of l because it is ASCII, and the coercibility of l permits it.
+func (l derivation) holdsASCII(r derivation) bool {
+	if l.coer != r.coer || !l.ascii {
+		return r.ascii && l.coer <= r.coer
 	}
-	return r.ascii && (l.coer < r.coer || l.coer == r.coer && !l.ascii)
+	return r.coll.Charset().Name == "ascii"
 }
 
 // merge returns the common collation of l and r. ok is false if MySQL reports error 1267.
@@ -127,9 +132,13 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 				return win(r)
 			}
 			return win(l)
-		case l.holds(r):
+		case l.holdsAll(r):
 			return win(l)
-		case r.holds(l):
+		case r.holdsAll(l):
+			return win(r)
+		case l.holdsASCII(r):
+			return win(l)
+		case r.holdsASCII(l):
 			return win(r)
 		case l.coer < r.coer && r.coer >= CoerSysconst:
 			return win(l)

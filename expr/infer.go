@@ -378,11 +378,14 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	return stringType(chars, d.coll), d, nil
 }
 
+// signedDigits is how many digits an unsigned number needs so that it may be too large for a signed one.
+const signedDigits = 19
+
 func commonNumber(es []Expr) types.Type {
 	if singlePrecision(es) {
 		return types.Type{ID: types.TypeFloat, Length: -1, Scale: -1}
 	}
-	integers, unsigned, signed := 0, false, false
+	integers, unsigned, signed, large := 0, false, false, false
 	precision, scale, width := 0, 0, int32(0)
 	for _, e := range es {
 		switch numericClass(e) {
@@ -395,11 +398,12 @@ func commonNumber(es []Expr) types.Type {
 		p, s := precisionOf(e)
 		precision, scale = max(precision, p-s), max(scale, s)
 		width = max(width, charLength(&e.typ))
-		unsigned = unsigned || unsignedNumber(e)
-		signed = signed || !unsignedNumber(e)
+		if signed = signed || !unsignedNumber(e); unsignedNumber(e) {
+			unsigned, large = true, large || p >= signedDigits
+		}
 	}
 	switch {
-	case integers < len(es) || unsigned && signed && precision >= 20:
+	case integers < len(es) || large && signed:
 		return decimalType(precision+scale, scale)
 	case unsigned && !signed:
 		return uintType(width)

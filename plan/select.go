@@ -222,6 +222,12 @@ func (b *builder) limit(l *syntax.Limit) (count, offset expr.Expr, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if ordinal, param := bound.ParamOrdinal(); param {
+			b.plan.LimitParams = append(b.plan.LimitParams, ordinal)
+			if e == l.Offset && bound.Type().ID == types.TypeNull && !b.env.UnknownParams {
+				return nil, nil // it skips no rows; plans are kept by the kinds of the parameters
+			}
+		}
 		if t := bound.Type(); !t.IsInteger() {
 			// Some clients send every number as a double.
 			return expr.Cast(b.env.Build, bound, types.Type{ID: types.TypeBigInt, Length: -1, Scale: -1})
@@ -376,7 +382,7 @@ func (blk *block) itemText(it *syntax.SelectItem) string {
 	case *syntax.Literal:
 		switch e.Kind {
 		case syntax.LitString, syntax.LitNString:
-			return visible(e.Value)
+			return visible(e.Name())
 		case syntax.LitInt, syntax.LitDecimal, syntax.LitFloat:
 			return e.Value
 		case syntax.LitTrue:
@@ -388,7 +394,7 @@ func (blk *block) itemText(it *syntax.SelectItem) string {
 		}
 	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
 		if e.Lit.Kind == syntax.LitString {
-			return visible(e.Lit.Value)
+			return visible(e.Lit.Name())
 		}
 	}
 	if int(it.End) <= len(blk.b.env.Text) && it.Start < it.End {

@@ -298,7 +298,7 @@ func (s *Session) runExecute(stmt *syntax.Execute, more bool, out Response) erro
 	for i, name := range stmt.Using {
 		args[i] = s.userVars[strings.ToLower(name)]
 	}
-	return s.executePrepared(p, args, out, more)
+	return s.executePrepared(p, args, out, more, byText)
 }
 
 // sendRows sends rows that are in memory.

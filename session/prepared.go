@@ -1,6 +1,8 @@
 package session
 
 import (
+	"math"
+
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/sqlapi"
@@ -171,8 +173,14 @@ func (s *Session) Execute(id uint32, args []types.Value, out Response) error {
 	if s.build.Client != nil {
 		args = s.translated(args)
 	}
-	return s.executePrepared(p, args, out, false)
+	return s.executePrepared(p, args, out, false, byProtocol)
 }
+
+// The ways to execute a prepared statement, as errors call them.
+const (
+	byText     = "EXECUTE"
+	byProtocol = "mysqld_stmt_execute"
+)
 
 // translated copies parameters that the client sent, with its strings in the connection's character set.
 func (s *Session) translated(args []types.Value) []types.Value {
@@ -185,7 +193,7 @@ func (s *Session) translated(args []types.Value) []types.Value {
 	return out
 }
 
-func (s *Session) executePrepared(p *prepared, args []types.Value, out Response, more bool) error {
+func (s *Session) executePrepared(p *prepared, args []types.Value, out Response, more bool, by string) error {
 	if p.db != s.db {
 		db := s.db
 		s.switchDB(p.db)
@@ -210,6 +218,9 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 	if err != nil {
 		return s.failText(p.text, err)
 	}
+	if err := limitArgs(entry.Plan.LimitParams, args, by); err != nil {
+		return s.failText(p.text, err)
+	}
 	s.enterStatement(entry, argsBytes(p.text, args))
 	if ok, err := s.enter(entry.Plan); err != nil {
 		s.leave()
@@ -218,6 +229,26 @@ func (s *Session) executePrepared(p *prepared, args []types.Value, out Response,
 		return s.execute(entry, more, out)
 	}
 	return s.runEntered(entry, more, out, func() (*plan.Entry, error) { return s.preparedPlan(p) })
+}
+
+// limitArgs refuses parameters in LIMIT as MySQL does: EXECUTE takes integers and NULL only. Clients that send parameters by the protocol may send
+// texts, and here whole numbers as doubles, too, because some send every number as a double.
+func limitArgs(ordinals []int, args []types.Value, by string) error {
+	for _, i := range ordinals {
+		sign := "unsigned integer"
+		if by == byProtocol {
+			sign = "SIGNED INTEGER"
+		}
+		switch v := &args[i]; {
+		case v.K == types.KindInt && v.N < 0:
+			return types.Errorf(types.ErDataOutOfRange, sign, by)
+		case v.K == types.KindInt || v.K == types.KindUint || v.IsNull():
+		case by == byProtocol && (v.K == types.KindString || v.K == types.KindFloat && v.Float64() == math.Trunc(v.Float64()) && v.Float64() >= 0):
+		default:
+			return types.Errorf(types.ErWrongArguments, by)
+		}
+	}
+	return nil
 }
 
 // argsBytes is about how large a statement would be with its parameters in the text.

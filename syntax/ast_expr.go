@@ -28,7 +28,16 @@ type Literal struct {
 	Pos   Pos
 	End   Pos // One past the literal's last byte.
 	Kind  LiteralKind
+	Head  int32 // One more than the length of the first of adjacent strings, which are one; 0 for a single string.
 	Value string
+}
+
+// Name is the text by which MySQL calls a string in a select list: its first part.
+func (l *Literal) Name() string {
+	if l.Head > 0 {
+		return l.Value[:l.Head-1]
+	}
+	return l.Value
 }
 
 // Introduced is a string, hex or bit literal with a character set: _utf8mb4'x'.

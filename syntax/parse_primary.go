@@ -65,6 +65,7 @@ func (p *parser) literal() Expr {
 	}
 	if p.is(tString) {
 		joined := []byte(lit.Value)
+		lit.Head = int32(len(joined)) + 1
 		for p.is(tString) {
 			t = p.next()
 			joined = append(joined, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)...)

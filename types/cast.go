@@ -82,10 +82,25 @@ func castYear(ctx *Context, v *Value) Value {
 		n = int64(UnpackDatetime(v.N).Year)
 	case KindTimestamp:
 		n = int64(UnpackDatetime(packedFromUnix(v.N, ctx.Location())).Year)
+	case KindTime: // of the present day
+		n = int64(ctx.CurrentTime().Year())
+	case KindString:
+		text := plainText(v)
+		u, neg, used, over := parseDigits(text)
+		switch {
+		case used == 0 || over || neg:
+			ctx.Warn(LevelWarning, ErWrongValue, "YEAR", textOf(ctx, v))
+			return Value{}
+		case u <= 99:
+			n = int64(fullYear(int(u))) // 2000 for zero, too
+		default:
+			n = int64(min(u, maxYear+1))
+		}
+		if used < len(text) && n <= maxYear {
+			warnTruncated(ctx, "YEAR", v)
+		}
 	default:
-		n = ToInt(ctx, v)
-		zero := n == 0 && !(v.K == KindString && len(v.B) < 4)
-		if n >= 0 && n <= 99 && !zero {
+		if n = ToInt(ctx, v); n > 0 && n <= 99 {
 			n = int64(fullYear(int(n)))
 		}
 	}
