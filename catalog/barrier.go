@@ -34,6 +34,15 @@ func PatienceFor(wait time.Duration, intr *kvapi.Interrupt, self *Use) Patience 
 // include the time of work between waits.
 func (p Patience) Anew() Patience { return PatienceFor(p.Wait, p.Interrupt, p.Self) }
 
+// Waits says until the returned function is called that the statement waits, for those who look at it.
+func (p Patience) Waits() (done func()) {
+	if p.Self == nil {
+		return func() {}
+	}
+	p.Self.blocked.Store(&waitsForMetadata)
+	return func() { p.Self.blocked.Store(nil) }
+}
+
 // WaitOlder returns when no session uses the table of t at a version older than
 // t's: the barrier between two steps of an online schema change. It waits for
 // users of this table only. The error is kvapi.ErrLockTimeout or ErrInterrupted.
@@ -66,6 +75,9 @@ func (c *Catalog) drain(d *drainTarget, p Patience) error {
 // drainUses waits until concerns has been false once for each session in left.
 func (c *Catalog) drainUses(left []*Use, concerns func(*Use) bool, p Patience) error {
 	poll := drainPollMin
+	if len(left) > 0 {
+		defer p.Waits()()
+	}
 	for len(left) > 0 {
 		if err := p.Interrupt.Err(); err != nil {
 			return err

@@ -275,6 +275,8 @@ func (u *Use) BeginCommit(timeout time.Duration, intr *kvapi.Interrupt) error {
 	if st.halted.Load() == 0 {
 		return nil
 	}
+	u.blocked.Store(&waitsForCommit)
+	defer u.blocked.Store(nil)
 	return u.waitToCommit(clock.Mono()+timeout, intr)
 }
 

@@ -82,6 +82,25 @@ type Use struct {
 	waiting atomic.Pointer[Gate]
 	// committing is set while the owner commits a transaction of several statements.
 	committing atomic.Bool
+	// blocked names what else the owner waits for; nil if nothing.
+	blocked atomic.Pointer[string]
+}
+
+// What Blocked says, in MySQL's words.
+var (
+	waitsForMetadata = "Waiting for table metadata lock"
+	waitsForCommit   = "Waiting for commit lock"
+)
+
+// Blocked tells what the owner waits for, a schema change or the sessions before its own; empty if it waits for none. Any goroutine may ask.
+func (u *Use) Blocked() string {
+	if u.waiting.Load() != nil {
+		return waitsForMetadata
+	}
+	if what := u.blocked.Load(); what != nil {
+		return *what
+	}
+	return ""
 }
 
 // Enter declares that the current statement uses t in a mode until Release. It costs two

@@ -322,5 +322,19 @@ func newIndexColumn(call *Call, t *catalog.Table, spec *IndexColumnSpec, ix *cat
 	if ix.Primary && !c.NotNull {
 		return part, 0, types.Errorf(types.ErPrimaryCantHaveNull)
 	}
-	return part, keyBytes(&c.Type, part.PrefixLen), nil
+	if size = keyBytes(&c.Type, part.PrefixLen); size > indexBytesMax && spec.Expr == nil && call.shortens(ix) {
+		call.Warn(types.LevelWarning, types.ErTooLongKey, indexBytesMax)
+		part.PrefixLen = indexBytesMax
+		if c.Type.IsText() {
+			part.PrefixLen /= c.Type.Coll.MaxCharLen()
+		}
+		size = keyBytes(&c.Type, part.PrefixLen)
+	}
+	return part, size, nil
+}
+
+// shortens reports whether a part of an index that is too long becomes a prefix of it, with a warning: outside strict mode, unless the index is
+// unique, as in MySQL.
+func (c *Call) shortens(ix *catalog.Index) bool {
+	return !ix.Unique && c.Warn != nil && c.Loose
 }

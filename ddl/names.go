@@ -136,6 +136,7 @@ func (l *nameLocks) acquire(r nameRef, p catalog.Patience) error {
 	n.queue = append(n.queue, w)
 	l.mu.Unlock()
 
+	defer p.Waits()()
 	timer := clock.NewTimer(p.Deadline - clock.Mono())
 	defer timer.Stop()
 	var err error

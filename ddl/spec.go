@@ -221,6 +221,8 @@ type Call struct {
 	Held *Held
 	// Warn receives notes and warnings (IF EXISTS). May be nil.
 	Warn func(level types.Level, number uint16, args ...any)
+	// Loose says that the session's mode is not strict.
+	Loose bool
 	// Text is the statement, for job listings.
 	Text string
 	// Check validates the expressions of a table's new version, which this package cannot evaluate. old is nil for a new table. May be nil.

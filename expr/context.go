@@ -75,6 +75,8 @@ type Ctx struct {
 	Poll func() error
 	// SleepCut is set when a SLEEP was interrupted. SLEEP itself returns 1 and no error; the executor decides whether the statement goes on.
 	SleepCut bool
+	// Waits is told what SLEEP waits for, and then that it waits for nothing. May be nil.
+	Waits func(what string)
 	// Done returns a channel that is closed when Poll begins to fail, which ends SLEEP early. May be nil.
 	Done func() <-chan struct{}
 	// Subplans evaluates subqueries; nil if the statement has none.

@@ -273,6 +273,10 @@ func evalSleep(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.Done != nil {
 		done = ctx.Done()
 	}
+	if ctx.Waits != nil {
+		ctx.Waits("User sleep")
+		defer ctx.Waits("")
+	}
 	for {
 		if ctx.poll() != nil {
 			ctx.SleepCut = true

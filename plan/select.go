@@ -35,7 +35,7 @@ func (blk *block) assemble() (*result, error) {
 		}
 		r = &filter{blk.compute(r, done, needed), blk.having}
 	}
-	r = blk.addWindows(r)
+	r = blk.addWindows(blk.compute(r, done, blk.windowInputs()))
 	count, offset, err := blk.b.limit(blk.query.Limit)
 	if err != nil {
 		return nil, err
@@ -75,6 +75,30 @@ func (blk *block) assemble() (*result, error) {
 		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info, coer: it.bound.Coercibility(), aggregate: blk.isAggregate(it), wide: expr.Wide(it.bound), maker: blk.maker(it)})
 	}
 	return out, nil
+}
+
+// windowInputs are the columns that the block's windows read.
+func (blk *block) windowInputs() idSet {
+	inputs := idSet{}
+	for _, g := range blk.windows {
+		for _, e := range g.partition {
+			inputs.addExpr(e)
+		}
+		for _, key := range g.order {
+			inputs.addExpr(key.e)
+		}
+		for _, f := range g.funcs {
+			for _, e := range f.spec.Args {
+				inputs.addExpr(e)
+			}
+			if f.spec.Agg != nil {
+				for _, e := range f.spec.Agg.Args() {
+					inputs.addExpr(e)
+				}
+			}
+		}
+	}
+	return inputs
 }
 
 // rollupKeys are the columns that are NULL in the rows that WITH ROLLUP adds.

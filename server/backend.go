@@ -149,7 +149,7 @@ func (n *Node) processes() []session.Process {
 		if s, ok := c.Session.(*clientSession); ok {
 			p.Info, p.Database = s.Info(), s.DatabaseName()
 			if p.Info != "" {
-				p.State = "executing"
+				p.State = s.State()
 			}
 		}
 		if c.Killed {

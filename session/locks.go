@@ -60,7 +60,7 @@ func (s *Session) tableLocks() plan.TableLocks {
 
 // ddlCall is what a change of the schema, or a lock against it, needs of the session.
 func (s *Session) ddlCall(text string) *ddl.Call {
-	return &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Held: &s.held, Text: text,
+	return &ddl.Call{LockWait: s.metadataWait, Interrupt: &s.interrupt, Self: s.use, Held: &s.held, Loose: !s.context.SQLMode.IsStrict(), Text: text,
 		Warn: func(level types.Level, number uint16, args ...any) { s.context.Warn(level, number, args...) }}
 }
 

@@ -137,6 +137,8 @@ type Session struct {
 	bulk           int64    // what the running statement has of Node.Bulk
 	loading        *loading // nil unless a LOAD DATA is about to run
 
+	// waits is what a function of the running statement waits for, nil if nothing.
+	waits atomic.Pointer[string]
 	// info is the text of the running statement, for SHOW PROCESSLIST; nil between statements.
 	info    atomic.Pointer[string]
 	shownDB atomic.Pointer[string] // the current database, for the process list
@@ -164,6 +166,7 @@ func New(n *Node, c Client) (*Session, error) {
 	s.ctx.Session = (*sessionInfo)(s)
 	s.ctx.Poll = s.poll
 	s.ctx.Done = s.interrupt.Done
+	s.ctx.Waits = s.waitsFor
 	s.memory.Share(n.Memory, &s.interrupt)
 	s.cursorMemory.Share(n.Memory, &s.interrupt)
 	s.kept.Share(n.Memory, &s.interrupt)
@@ -254,6 +257,26 @@ func (s *Session) Info() string {
 		return *text
 	}
 	return ""
+}
+
+// State is what a running statement does, as SHOW PROCESSLIST shows it: what it waits for, or that it is executed; safe for other goroutines.
+func (s *Session) State() string {
+	if what := s.waits.Load(); what != nil {
+		return *what
+	}
+	if what := s.use.Blocked(); what != "" {
+		return what
+	}
+	return "executing"
+}
+
+// waitsFor says that the running statement waits for something; empty for nothing.
+func (s *Session) waitsFor(what string) {
+	if what == "" {
+		s.waits.Store(nil)
+		return
+	}
+	s.waits.Store(&what)
 }
 
 // ID returns the connection's number.

@@ -114,6 +114,8 @@ func (u *userLocks) wait(s *Session, name string, w *userLockWaiter, seconds flo
 		defer timer.Stop()
 		timeout = timer.C
 	}
+	s.waitsFor("User lock")
+	defer s.waitsFor("")
 	var interrupted bool
 	select {
 	case <-w.granted:

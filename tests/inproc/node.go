@@ -171,7 +171,7 @@ func (n *Node) processes() []session.Process {
 	for _, c := range n.list() {
 		p := session.Process{ID: c.ID, User: c.client.User, Host: c.client.Host, Database: c.DatabaseName(), Command: "Sleep", Info: c.Info()}
 		if p.Info != "" {
-			p.Command, p.State = "Query", "executing"
+			p.Command, p.State = "Query", c.State()
 		}
 		out = append(out, p)
 	}
