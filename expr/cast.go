@@ -35,6 +35,8 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		t.Scale = max(t.Scale, 0)
 		if x.isChoice() && x.name != "nullif" {
 			n.args[0] = rawChoice(x)
+		} else if t.ID == types.TypeTime {
+			n.args[0] = asTimeArgument(x)
 		}
 		if x.typ.ID == types.TypeYear && t.ID != types.TypeTime {
 			n.args[0] = yearAsDate(x, 1)
@@ -80,7 +82,8 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return v, nil
 	}
 	if n.typ.ID == types.TypeJSON && (v.IsBinary() || v.K == types.KindBit || v.K == types.KindDecimal) {
-		return ctx.jsonFrom(&v, &n.args[0].typ), nil
+		t := ctx.jsonSource(n.args[0], &v)
+		return ctx.jsonFrom(&v, &t), nil
 	}
 	if n.typ.ID == types.TypeFloat && math.Abs(ctx.float(&v)) > math.MaxFloat32 {
 		return types.Null(), outOfRange(n, "DOUBLE")

@@ -71,6 +71,7 @@ var dateArguments = map[string]uint{
 // readDates makes the choices among the arguments of n that are read as dates show the chosen value itself, and not its text: a TIME is one of today,
 // and a number is no text.
 func (n *Node) readDates() {
+	n.readTimes()
 	where := dateArguments[n.name]
 	for i := 0; where>>uint(i) != 0 && i < len(n.args); i++ {
 		if a := n.args[i]; where>>uint(i)&1 != 0 && a.isChoice() && a.name != "nullif" {
@@ -181,4 +182,40 @@ func dayOfText(e Expr, need DateNeed) Expr {
 		return day, nil
 	}
 	return n
+}
+
+// timeArguments maps the names of functions that read times to a bit set of those arguments; of a CASE or IF that is a DATETIME because only some of
+// its results are times they read the chosen one. documentArguments are those that they read as the texts of documents.
+var (
+	timeArguments     = map[string]uint{"hour": 1, "minute": 1, "second": 1, "microsecond": 1, "time_to_sec": 1, "time": 1, "addtime": 1 << 1, "subtime": 1 << 1}
+	documentArguments = map[string]uint{"addtime": 1, "subtime": 1, "timediff": 1<<0 | 1<<1, "time_format": 1}
+)
+
+// readTimes is readDates for functions of times.
+func (n *Node) readTimes() {
+	for i, a := range n.args {
+		switch {
+		case documentArguments[n.name]>>uint(i)&1 != 0 && a.typ.ID == types.TypeJSON:
+			a = (*BuildContext)(nil).coerced(a, stringType(-1, types.Utf8mb4Bin))
+		case timeArguments[n.name]>>uint(i)&1 != 0:
+			a = asTimeArgument(a)
+		}
+		if a != n.args[i] {
+			n.args = slices.Clone(n.args)
+			n.args[i] = a
+		}
+	}
+}
+
+// asTimeArgument returns e where a time is read from it.
+func asTimeArgument(e Expr) Expr {
+	switch {
+	case e.typ.ID == types.TypeDatetime && e.IsCall("if", "case", "case_value"):
+		if slices.ContainsFunc(e.results(), func(r Expr) bool { return origin(r).typ.ID == types.TypeTime }) {
+			return rawChoice(e)
+		}
+	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"):
+		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
+	}
+	return e
 }

@@ -16,7 +16,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pandodb/pando/types"
 )
@@ -521,7 +520,7 @@ func evalWeightString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error)
 			v.B = out
 		}
 	}
-	if v.Coll == types.Binary || !utf8.Valid(v.B) {
+	if v.Coll == types.Binary || !v.Coll.Charset().Valid(v.B) {
 		return types.Bytes(v.B), nil
 	}
 	if !ctx.fits(2 * len(v.B)) {

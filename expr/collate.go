@@ -195,19 +195,19 @@ func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Exp
 	return d, unreadable(d.coll, args)
 }
 
-// unreadable returns error 3854 if one of args is a constant that cannot be converted to the character set of coll: a binary string that is not
-// well formed in it, or a text with characters that it lacks.
+// unreadable returns error 3854 if one of args is a constant text with characters that the character set of coll lacks. Binary strings that are not
+// well formed in it are an error of the rows that ask for them (bytesAsText).
 func unreadable(coll types.CollationID, args []Expr) error {
 	if coll == types.Binary {
 		return nil
 	}
 	to := coll.Charset()
 	for _, a := range args {
-		if a.kind != kindConst || a.value.K != types.KindString || !isTextual(&a.typ) {
+		if a.kind != kindConst || a.value.K != types.KindString || !isTextual(&a.typ) || a.typ.Coll == types.Binary {
 			continue
 		}
 		from := a.typ.Coll.Charset()
-		if a.typ.Coll == types.Binary && to.Valid(a.value.B) || from == to || a.ascii && asciiCompatible(to) || a.typ.Coll != types.Binary && convertible(a.value.B, from, to) {
+		if from == to || a.ascii && asciiCompatible(to) || convertible(a.value.B, from, to) {
 			continue
 		}
 		return noConversion(a.value.B, from, to)
@@ -254,7 +254,7 @@ func collationError(op string, b *BuildContext, args []Expr) error {
 // are converted at once. It returns e itself if no conversion is needed.
 func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	textual := isTextual(&e.typ)
-	if coll != types.Binary && (textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeBit) && !IsConst(e) {
+	if coll != types.Binary && (textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeBit) && !isTextIn(e, coll) {
 		return b.bytesAsText(e, coll)
 	}
 	if textual && e.typ.Coll == coll || coll == types.Binary || textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeNull || e.typ.ID == types.TypeBit {
@@ -280,6 +280,11 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
 	}
 	return foldHidden(b, n)
+}
+
+// isTextIn reports whether e is a constant whose bytes are a text in the character set of coll.
+func isTextIn(e Expr, coll types.CollationID) bool {
+	return e.kind == kindConst && (e.value.K != types.KindString || coll.Charset().Valid(e.value.B))
 }
 
 // bytesAsText returns the binary string or BIT e as a text of the character set of coll. Bytes that are no text in it are error 3854.

@@ -216,6 +216,13 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 	args := append([]Expr(nil), n.args...)
 	cs := make([]*comparator, len(args))
 	var where []int
+	numbers := true
+	for i := 1; i+1 < len(args); i += 2 {
+		numbers = numbers && numericSide(args[i])
+	}
+	if numbers { // beside which x'61' is one
+		args[0] = AsNumber(args[0])
+	}
 	for i := 1; i+1 < len(args); i += 2 {
 		c, x, y := caseOverride(args[0], args[i]), args[0], args[i]
 		if c == nil {

@@ -68,6 +68,19 @@ func (ctx *Ctx) roundedDatetime(packed int64, n *Node) types.Value {
 	return types.Datetime(r, uint8(n.typ.Scale))
 }
 
+// fspOfExtreme is fspOfArg of an argument of GREATEST and LEAST, where a constant text has as many digits as it is written with if it is a date.
+func (b *BuildContext) fspOfExtreme(e Expr) int8 {
+	v, ok := e.ConstValue()
+	if !ok || classOf(&e.typ) != classString || v.IsNull() {
+		return fspOfArg(e)
+	}
+	d, ok, _ := types.TextDate(b.context(), &v)
+	if !ok {
+		return types.MaxFsp
+	}
+	return int8(d.Scale)
+}
+
 // fspOfArg returns how many fraction digits e has as a time: a constant text as many as it is written with, other texts six.
 func fspOfArg(e Expr) int8 {
 	switch classOf(&e.typ) {

@@ -41,11 +41,12 @@ func buildExtreme(b *BuildContext, n *Node) error {
 	return nil
 }
 
+// extremeMask is when a value takes the place of those before it: of equal ones LEAST has the first and GREATEST the last, as MySQL does.
 func extremeMask(n *Node) uint8 {
 	if n.name == "least" {
 		return maskLess
 	}
-	return maskGreater
+	return maskGreater | maskEqual
 }
 
 func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -68,10 +69,13 @@ func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 }
 
 // extremeDate is the aux of GREATEST and LEAST over dates and other values: DATE if no date among them has a time of day, else DATETIME. As in
-// MySQL, a text that is no date is the last of all DATEs, and the zero DATETIME; if that is the result, it is the extreme of the texts instead.
+// MySQL, a text that is no date is the last of all DATEs, and the zero DATETIME; if that is the result, it is the extreme of the texts instead. A
+// document or DECIMAL that is no date is the zero DATE.
 type extremeDate struct {
 	typ  types.Type
 	text *comparator
+	// number says that as a number the result is that of the date, 20240131, and not what its text begins with: MySQL looks whether it is a VARCHAR.
+	number bool
 }
 
 // noDate is a text that is no date among DATEs; see extremeDate. As text and number it is the date whose bits are all set.
@@ -83,7 +87,7 @@ const (
 
 // buildExtremeDate is GREATEST or LEAST of arguments of which some are dates, and not all.
 func (b *BuildContext) buildExtremeDate(n *Node, where []int) error {
-	x := &extremeDate{typ: dateType}
+	x := &extremeDate{typ: dateType, number: true}
 	for _, a := range n.args {
 		if a.typ.ID == types.TypeDatetime || a.typ.ID == types.TypeTimestamp {
 			x.typ.ID = types.TypeDatetime
@@ -92,11 +96,17 @@ func (b *BuildContext) buildExtremeDate(n *Node, where []int) error {
 	if x.typ.ID == types.TypeDatetime {
 		x.typ.Scale = 0
 		for _, a := range n.args {
-			x.typ.Scale = max(x.typ.Scale, fspOfArg(a))
+			x.typ.Scale = max(x.typ.Scale, b.fspOfExtreme(a))
 		}
 	}
 	own := make([]Expr, len(n.args))
 	for i, a := range n.args {
+		switch a.typ.ID {
+		case types.TypeChar, types.TypeBinary: // it becomes a VARCHAR where fraction digits make it longer
+			x.number = x.number && x.typ.Scale > 0
+		case types.TypeTinyText, types.TypeText, types.TypeMediumText, types.TypeLongText, types.TypeTinyBlob, types.TypeBlob, types.TypeMediumBlob, types.TypeLongBlob, types.TypeJSON:
+			x.number = false
+		}
 		if own[i] = a; a.typ.ID == types.TypeYear {
 			own[i] = yearAsDate(a, 1)
 		}
@@ -129,8 +139,11 @@ func (b *BuildContext) asTexts(args []Expr, t *types.Type) []Expr {
 		n := newCall("date text", []Expr{a})
 		n.hidden, n.coer, n.ascii = true, CoerNumeric, true
 		n.typ = stringType(max(charLength(t), charLength(&a.typ)), b.collation())
-		if isTextual(&a.typ) {
+		switch {
+		case isTextual(&a.typ):
 			n.coer, n.typ.Coll, n.ascii = a.coer, a.typ.Coll, a.ascii
+		case a.typ.ID == types.TypeJSON:
+			n.coer, n.typ.Coll, n.ascii = CoerImplicit, types.Utf8mb4Bin, false
 		}
 		out[i] = n
 	}
@@ -144,6 +157,11 @@ func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64
 		v, err := a.eval(ctx, a, row)
 		if err != nil || v.IsNull() {
 			return 0, v, true, err
+		}
+		if numericSide(a) && origin(a).IsCall("case", "case_value", "if", "nullif") { // of these MySQL asks for a date, which a number may not be
+			if _, ok := types.ToDatetime(ctx.Context, &v); !ok && !x.lenient(ctx, &v) && (ctx.float(&v) < 0 || ctx.float(&v) >= 1) {
+				return 0, types.Null(), true, nil
+			}
 		}
 		this := x.read(ctx, &v, &a.typ)
 		if i == 0 || x.text.test(orderInts(this, packed)) {
@@ -163,13 +181,30 @@ func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64
 	return packed, best, false, nil
 }
 
+// lenient reports whether the number v is a date among DATEs only: the day of a month, in the year 2000.
+func (x *extremeDate) lenient(ctx *Ctx, v *types.Value) bool {
+	f := ctx.float(v)
+	return x.typ.ID == types.TypeDate && f >= 0 && f < 101
+}
+
 // read returns v, of type t, as a packed date.
 func (x *extremeDate) read(ctx *Ctx, v *types.Value, t *types.Type) int64 {
 	day := x.typ.ID == types.TypeDate
-	if day && v.IsNumeric() {
-		if f := ctx.float(v); f >= 0 && f < 101 { // the day of a month, in the year 2000
+	if v.IsNumeric() {
+		f := ctx.float(v)
+		if x.lenient(ctx, v) {
 			return types.PackDate(2000, int(f)/100, int(f)%100)
 		}
+		if !day && f > 0 && f < 1 { // the zero date and a fraction of a second
+			return int64(f*1e6 + 0.5)
+		}
+	}
+	zero := v.K == types.KindJSON || v.K == types.KindDecimal && !ctx.fitsInt(v)
+	if day && v.K == types.KindJSON { // not its text
+		if d, ok := types.ToDate(ctx.Context, v); ok {
+			return d.N
+		}
+		return 0
 	}
 	text := v.K == types.KindString || v.K == types.KindEnum || v.K == types.KindSet
 	if v.K == types.KindJSON || v.K == types.KindBit {
@@ -182,10 +217,16 @@ func (x *extremeDate) read(ctx *Ctx, v *types.Value, t *types.Type) int64 {
 		return d.N
 	case ok && !(text && types.HasZeroInDate(d.N) && ctx.SQLMode&types.ModeNoZeroInDate != 0):
 		return d.N
-	case day:
+	case day && !zero:
 		return noDate
 	}
 	return 0
+}
+
+// fitsInt reports whether the decimal v is in the range of BIGINT.
+func (ctx *Ctx) fitsInt(v *types.Value) bool {
+	_, ok := types.DecToInt(types.DecTruncate(*v, 0))
+	return ok
 }
 
 func evalExtremeDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -239,7 +280,8 @@ func extremeOfNumbers(e Expr) Expr {
 	return n
 }
 
+// isExtremeDate reports whether e is GREATEST or LEAST over dates and other values that is a date as a number.
 func isExtremeDate(e Expr) bool {
-	_, ok := e.aux.(*extremeDate)
-	return ok && e.IsCall("greatest", "least")
+	x, ok := e.aux.(*extremeDate)
+	return ok && x.number && e.IsCall("greatest", "least")
 }

@@ -61,12 +61,12 @@ func (n *Node) readNumbers() {
 // ENUM is its position.
 func asNumber(e Expr) Expr {
 	switch {
-	case isExtremeDate(e):
-		return extremeNumber(e)
+	case isExtremeDate(computed(e)):
+		return extremeNumber(computed(e))
 	case isTextual(&e.typ) && computed(e).IsCall("date_add", "date_sub", "addtime", "subtime"):
 		return dateTextNumber(e)
-	case isTextual(&e.typ) && e.IsCall("greatest", "least") && slices.ContainsFunc(e.args, func(a Expr) bool { return origin(a).typ.ID == types.TypeTime }):
-		return extremeOfNumbers(e)
+	case (e.typ.ID == types.TypeVarchar || e.typ.ID == types.TypeVarbinary) && computed(e).IsCall("greatest", "least") && slices.ContainsFunc(computed(e).args, isTimeOrYear):
+		return extremeOfNumbers(computed(e))
 	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"): // the number that its text begins with
 		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
 	case e.IsCall("nullif") && e.args[0].isHexLiteral():
@@ -95,6 +95,11 @@ func asNumber(e Expr) Expr {
 		}
 	}
 	return &n
+}
+
+func isTimeOrYear(e Expr) bool {
+	t := origin(e).typ.ID
+	return t == types.TypeTime || t == types.TypeYear
 }
 
 // computed returns the call that made the constant e, else e.

@@ -104,8 +104,8 @@ func AsNumber(e Expr) Expr {
 	return e
 }
 
-// asConditions returns args with AsNumber applied, for operators that read them as truth values.
-func asConditions(args []Expr) []Expr {
+// numbersOf returns args with AsNumber applied, for operators that read them as numbers or truth values.
+func numbersOf(args []Expr) []Expr {
 	out := make([]Expr, len(args))
 	for i, a := range args {
 		out[i] = AsNumber(a)

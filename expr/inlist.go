@@ -91,7 +91,7 @@ func (h *inHow) override(b *BuildContext, x, item Expr) *comparator {
 		}
 	case ci == classJSON && cx < classString:
 		return &comparator{class: classFloat}
-	case ci == classJSON && cx == classString, !h.dates && !h.times && cx == classString && (ci == classTemporal || ci == classTime):
+	case ci == classJSON && cx == classString && !h.dates, !h.dates && !h.times && cx == classString && (ci == classTemporal || ci == classTime):
 		return &comparator{class: classString}
 	case h.dates && cx != classTemporal:
 		return &comparator{class: classTemporal, date: DateNeed{Type: types.TypeDatetime}}

@@ -84,7 +84,7 @@ func buildDateAdd(b *BuildContext, n *Node) error {
 }
 
 func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := n.args[0].eval(ctx, n.args[0], row)
+	v, err := ctx.evalDate(n.args[0], row)
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}

@@ -139,7 +139,8 @@ func (ctx *Ctx) element(n *Node, i int, row []types.Value) (*jsonTree, error) {
 	case v.K == types.KindInt && isPredicate(n.args[i]):
 		return ctx.parseTree(strconv.AppendBool(nil, v.N != 0)), nil
 	}
-	return ctx.parseTree(ctx.jsonFrom(&v, &n.args[i].typ).B), nil
+	t := ctx.jsonSource(n.args[i], &v)
+	return ctx.parseTree(ctx.jsonFrom(&v, &t).B), nil
 }
 
 // jsonFrom is types.JSONFrom that counts the memory of long texts before it is allocated: escaped, a text can have six times its length, and a

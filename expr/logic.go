@@ -17,7 +17,7 @@ func buildJunction(b *BuildContext, n *Node, eval evalFunc) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = asConditions(n.args)
+	n.args = numbersOf(n.args)
 	var flat []Expr
 	n.notNull = true
 	for i, a := range n.args {
@@ -96,7 +96,7 @@ func buildXor(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = asConditions(n.args)
+	n.args = numbersOf(n.args)
 	n.typ, n.notNull = boolType(), n.args[0].notNull && n.args[1].notNull
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		x, err := ctx.test(n.args[0], row)
@@ -116,7 +116,7 @@ func buildNot(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = asConditions(n.args)
+	n.args = numbersOf(n.args)
 	n.typ, n.notNull, n.batch = boolType(), n.args[0].notNull, batchNot
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		t, err := ctx.test(n.args[0], row)
@@ -152,7 +152,7 @@ func buildTruthTest(_ *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = asConditions(n.args)
+	n.args = numbersOf(n.args)
 	n.typ, n.notNull = boolType(), true
 	n.aux = truthTests[n.name]
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -226,15 +226,16 @@ func buildBetween(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// betweenOne returns the one comparator of both bounds if all three arguments are compared as doubles or as texts, and converts them; else nil. As in
-// MySQL, times beside texts are texts, but a TIME column between a constant time and a text, which are numbers.
+// betweenOne returns the one comparator of both bounds if all three arguments are compared as numbers or as texts, and converts them; else nil. As in
+// MySQL, times beside texts or NULL are texts, but a column of dates or times between a constant that is converted for it and another value is an
+// integer, and so are the bounds.
 func (b *BuildContext) betweenOne(n *Node, numbers bool) (*comparator, error) {
 	var number, texts, dates, times bool
 	for _, a := range n.args {
 		switch c := classOf(&a.typ); c {
 		case classInt, classDecimal, classFloat:
 			number = true
-		case classString:
+		case classString, classNull:
 			texts = true
 		case classTemporal:
 			dates = true
@@ -243,8 +244,10 @@ func (b *BuildContext) betweenOne(n *Node, numbers bool) (*comparator, error) {
 		}
 	}
 	x, lo, hi := n.args[0], n.args[1], n.args[2]
-	text := func(e Expr) bool { return classOf(&e.typ) == classString && !e.isHexLiteral() }
-	if numbers || number && text(x) {
+	if (times || dates && number && !(IsConst(lo) && IsConst(hi))) && x.kind == kindColumn && (b.converted(x, lo) || b.converted(x, hi)) {
+		return b.betweenIntegers(n)
+	}
+	if numbers || number && classOf(&x.typ) == classString {
 		n.args = []Expr{asNumber(x), asNumber(lo), asNumber(hi)}
 		return &comparator{class: classFloat}, nil
 	}
@@ -255,31 +258,52 @@ func (b *BuildContext) betweenOne(n *Node, numbers bool) (*comparator, error) {
 	if err != nil || dates {
 		return nil, err
 	}
-	if times && x.kind == kindColumn && classOf(&x.typ) == classTime && (b.constantTime(lo) || b.constantTime(hi)) {
-		if b.constantTime(lo) && b.constantTime(hi) {
-			return nil, nil
-		}
-		for i, a := range n.args {
-			if b.constantTime(a) {
-				if a, err = b.adapt(x, a, true, false); err != nil {
-					return nil, err
-				}
-			}
-			n.args[i] = b.coerced(a, intType(21))
-		}
-		return &comparator{class: classInt}, nil
-	}
 	n.args = []Expr{b.toCharset(x, d.coll), b.toCharset(lo, d.coll), b.toCharset(hi, d.coll)}
 	return &comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}, nil
 }
 
-// constantTime reports whether e is a constant that is a time.
-func (b *BuildContext) constantTime(e Expr) bool {
-	v, ok := e.ConstValue()
-	if !ok || v.IsNull() {
+// betweenIntegers is betweenOne of a column of dates or times of which a bound is converted: nil if both bounds are of its kind then.
+func (b *BuildContext) betweenIntegers(n *Node) (_ *comparator, err error) {
+	x, args, same := n.args[0], slices.Clone(n.args), true
+	for i, a := range args[1:] {
+		if v, _ := a.ConstValue(); b.converted(x, a) {
+			switch x.typ.ID {
+			case types.TypeTime:
+				if args[i+1], err = b.adapt(x, a, true, false); err != nil {
+					return nil, err
+				}
+			case types.TypeDate:
+				v, _ = types.ToDate(b.quietCtx().Context, &v)
+				args[i+1] = Const(v, dateType)
+			default:
+				v, _ = types.ToDatetime(b.quietCtx().Context, &v)
+				args[i+1] = Const(v, types.Type{ID: types.TypeDatetime, Scale: int8(v.Scale), Length: -1})
+			}
+		}
+		same = same && classOf(&args[i+1].typ) == classOf(&x.typ)
+	}
+	if same {
+		n.args = args
+		return nil, nil
+	}
+	for i, a := range args {
+		args[i] = b.coerced(a, intType(21))
+	}
+	n.args = args
+	return &comparator{class: classInt}, nil
+}
+
+// converted reports whether MySQL converts the constant k for BETWEEN with the column x of dates or times: not a literal of its own type.
+func (b *BuildContext) converted(x, k Expr) bool {
+	v, ok := k.ConstValue()
+	if !ok || v.IsNull() || !x.typ.IsTemporal() || x.typ.ID == types.TypeYear || k.typ.ID == x.typ.ID && computed(k) == k {
 		return false
 	}
-	_, ok = b.quietCtx().timeOf(&v)
+	if classOf(&x.typ) == classTime {
+		_, ok = b.quietCtx().timeOf(&v)
+	} else if ok = textClass(k); ok { // a number is compared as one anyway
+		_, ok = types.ToDatetime(b.quietCtx().Context, &v)
+	}
 	return ok
 }
 

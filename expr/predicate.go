@@ -28,6 +28,14 @@ func buildIn(b *BuildContext, n *Node) error {
 	if err != nil {
 		return err
 	}
+	for i, item := range n.args {
+		switch {
+		case how.json:
+			n.args[i] = truthAsJSON(item)
+		case how.dates && item.typ.ID == types.TypeJSON:
+			n.args[i] = b.coerced(item, stringType(-1, types.Utf8mb4Bin))
+		}
+	}
 	x = n.args[0]
 	args := make([]Expr, 1, len(n.args))
 	args[0] = x

@@ -239,8 +239,11 @@ func buildField(b *BuildContext, n *Node) error {
 			}
 		}
 		n.args = args
-	case ints == len(n.args):
-		c.class = classInt
+	default: // x'61' and b'101' are numbers beside numbers
+		n.args = numbersOf(n.args)
+		if ints == len(n.args) {
+			c.class = classInt
+		}
 	}
 	n.typ, n.coer, n.aux, n.notNull = intType(3), CoerNumeric, c, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

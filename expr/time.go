@@ -111,6 +111,11 @@ func buildAddTime(b *BuildContext, n *Node) error {
 }
 
 func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return evalAddTimeTo(ctx, n, row, n.typ.ID == types.TypeVarchar)
+}
+
+// evalAddTimeTo is evalAddTime with the result as a text or not.
+func evalAddTimeTo(ctx *Ctx, n *Node, row []types.Value, text bool) (types.Value, error) {
 	a, ok, err := ctx.moment(n.args[0], row)
 	if !ok {
 		return types.Null(), err
@@ -139,7 +144,7 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if !a.date { // as text, a time has six decimals or none
 		t := ctx.clampTime(us, fsp)
-		if n.typ.ID == types.TypeVarchar {
+		if text {
 			return n.textResult(ctx.keep(types.AppendTime(ctx.scratch(), t.N, fsp))), nil
 		}
 		return t, nil
@@ -148,7 +153,7 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return ctx.dateOverflow("datetime"), nil
 	}
-	if n.typ.ID == types.TypeVarchar {
+	if text {
 		return n.textResult(ctx.keep(types.AppendDatetime(ctx.scratch(), packed, fsp))), nil
 	}
 	return types.Datetime(packed, fsp), nil

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
+	"github.com/pandodb/pando/types"
 )
 
 // dateConst is the build context's DateConst: a text that is constant before the statement runs is looked at wherever it stands.
@@ -52,6 +54,62 @@ func (b *builder) fixedDate(s *scope, date, text expr.Expr, conds []expr.Expr) {
 		return
 	}
 	b.fixed = append(b.fixed, exec.FixedDate{Text: text, Need: expr.NeedOf(date)})
+}
+
+// fixedColumn looks at the constants that column id of a subquery r consists of, as the comparison with x by op would: as in MySQL, a text that is
+// compared with dates has to be one even if the subquery has no rows.
+func (b *binder) fixedColumn(op string, x expr.Expr, r rel, id int) error {
+	if t := x.Type(); !t.IsTemporal() {
+		return nil
+	}
+	for _, k := range constantsOf(r, id) {
+		var none *expr.NoDate
+		if _, err := b.call(op, x, k); errors.As(err, &none) {
+			return err
+		}
+	}
+	return nil
+}
+
+// numberColumn makes column i of the subquery r a number if it is a literal such as b'101' and compared with the number x.
+func (b *binder) numberColumn(x expr.Expr, r *result, i int) {
+	if t := x.Type(); !t.IsNumeric() && t.ID != types.TypeBit {
+		return
+	}
+	k := constantsOf(r.rel, r.cols[i].id)
+	if len(k) != 1 || expr.AsNumber(k[0]) == k[0] {
+		return
+	}
+	n := expr.AsNumber(k[0])
+	c := computed{b.build.newID(), n}
+	r.rel = &extend{r.rel, []computed{c}}
+	r.cols = slices.Clone(r.cols)
+	r.cols[i].id, r.cols[i].info.Type, r.cols[i].coer = c.id, n.Type(), n.Coercibility()
+}
+
+// constantsOf returns the constants that are column id of a query block, or of the branches of a set operation.
+func constantsOf(r rel, id int) []expr.Expr {
+	var made []expr.Expr
+	switch r := r.(type) {
+	case *extend:
+		for _, c := range r.cols {
+			if c.id == id && c.e.Flags()&expr.FlagColumn == 0 {
+				made = append(made, c.e)
+			}
+		}
+	case *setOp:
+		for i := range r.branches {
+			e := r.branches[i].exprs[id-r.first]
+			if from, ok := e.ColumnIndex(); ok {
+				made = append(made, constantsOf(r.branches[i].input, from)...)
+			} else if e.Flags()&expr.FlagColumn == 0 {
+				made = append(made, e)
+			}
+		}
+	case *filter, *sorted, *limited, *distinct, *window, *aggregate:
+		made = constantsOf(r.inputs()[0], id)
+	}
+	return made
 }
 
 // constantText reports whether e is constant: before the statement runs, or in it, where functions of the session, placeholders and subqueries

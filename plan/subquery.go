@@ -275,6 +275,14 @@ func (b *binder) comparedRow(kind exec.SubplanKind, op string, left []expr.Expr,
 	if row := r.reduced(); row != nil && (kind == exec.SubplanRow || op == "=" || op == "<>") {
 		return b.comparedRows(op, left, row)
 	}
+	if kind != exec.SubplanRow && r.reduced() == nil {
+		for i, x := range left {
+			if err := b.fixedColumn(op, x, r.rel, r.cols[i].id); err != nil {
+				return nil, err
+			}
+			b.numberColumn(x, r, i)
+		}
+	}
 	s := &subquery{rel: r.rel, cols: r.cols, left: left, op: op, apart: r.apart, joined: r.joined}
 	args, err := b.comparison(s)
 	if err != nil {

@@ -215,6 +215,31 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct, odd bo
 	return n, used, max(yearDigits, 1), punct && n > 3, odd
 }
 
+// brokenDatetime reports whether s, a text long enough for a date and time, begins as one and is none, so that it is no time either: digits with a letter
+// behind them, or three numbers and white space with something else behind it than a time of day, or that are no date.
+func brokenDatetime(s []byte) bool {
+	var f [6]int
+	i, n := 0, 0
+	for n < 6 && i < len(s) && isDigit(s[i]) {
+		for ; i < len(s) && isDigit(s[i]); i++ {
+			f[n] = min(f[n]*10+int(s[i]-'0'), datePartMax+1)
+		}
+		if n == 0 && (i == len(s) || s[i] == '.' || s[i] == 'T') { // digits in a row
+			return false
+		}
+		n++
+		for ; i < len(s) && (isSpace(s[i]) || isPunct(s[i])); i++ {
+			if isSpace(s[i]) {
+				return n == 3 && (f[1] > 12 || f[2] > 31 || f[0] > datePartMax || i+1 < len(s) && !isDigit(s[i+1]) && !isSpace(s[i+1]))
+			}
+		}
+		if n == 1 && isDigit(s[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
 // fraction parses the digits after the point and returns their number.
 func (d *datetimeText) fraction(s []byte) int {
 	i := 0
@@ -322,6 +347,9 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 			}
 			t.nanos, t.digits = d.nanos, d.digits
 			return d.timeOfDay(), t, ok
+		}
+		if brokenDatetime(s) {
+			return 0, t, false
 		}
 	}
 	if len(s) == 0 || !isDigit(s[0]) && s[0] != ':' && s[0] != '.' {

@@ -24,6 +24,11 @@ func AppendFloat32(dst []byte, f float64) []byte {
 }
 
 func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
+	return appendFloatIn(dst, f, prec, bits, floatTextWidth)
+}
+
+// appendFloatIn is appendFloatText with as many characters as width where a number below 1 has no exponent.
+func appendFloatIn(dst []byte, f float64, prec, bits, width int) []byte {
 	if f == 0 {
 		if math.Signbit(f) {
 			dst = append(dst, '-')
@@ -38,7 +43,7 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 	}
 	var buf [32]byte
 	digits, point := floatParts(buf[:0], math.Abs(f), prec, bits)
-	if point <= 0 && boolBit(f < 0)+len("0.")-point+len(digits) > floatTextWidth {
+	if point <= 0 && boolBit(f < 0)+len("0.")-point+len(digits) > width {
 		return appendScaled(dst, digits, point)
 	}
 	return appendDigits(dst, digits, point)
@@ -46,6 +51,9 @@ func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
 
 // floatTextWidth is the most characters of a number below 1 without an exponent.
 const floatTextWidth = 22
+
+// jsonTextWidth is floatTextWidth of a number in a document: there is no limit but the one that all numbers have.
+const jsonTextWidth = 331
 
 // floatParts returns the digits of f, which is above 0: it is 0.digits * 10^point. prec is
 // how many digits follow the first, -1 for as many as distinguish f from other numbers.

@@ -483,7 +483,11 @@ func (p *jsonParser) hex4() (rune, bool) {
 // distinguished from an integer.
 func appendJSONNumber(dst []byte, v *Value) []byte {
 	start := len(dst)
-	dst = appendTextIn(dst, v, nil)
+	if v.K == KindFloat {
+		dst = appendFloatIn(dst, v.Float64(), -1, 64, jsonTextWidth)
+	} else {
+		dst = appendTextIn(dst, v, nil)
+	}
 	if v.K == KindFloat && !bytes.ContainsAny(dst[start:], ".e") {
 		dst = append(dst, ".0"...)
 	}

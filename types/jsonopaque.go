@@ -29,7 +29,7 @@ const (
 	// opaqueLine is how many bytes are in a line of base64, as in MySQL, and opaqueLineEnd the end of a line in a JSON string.
 	opaqueLine    = 57
 	opaqueLineEnd = `\n`
-	// opaqueAny is the type of an SQL value that is compared with an opaque value: it is equal to all types.
+	// opaqueAny is the type of a binary string of SQL that is compared with an opaque value: it is equal to all types but BIT.
 	opaqueAny = 0
 )
 
@@ -100,7 +100,7 @@ func opaqueBits(v *Value, t *Type) []byte {
 
 // compareOpaque orders opaque values by their types and then by their bytes.
 func (n *jsonNode) compareOpaque(o *jsonNode) int {
-	if n.code != opaqueAny && o.code != opaqueAny && n.code != o.code {
+	if n.code != o.code && (n.code == opaqueBit || o.code == opaqueBit || n.code != opaqueAny && o.code != opaqueAny) {
 		return compareInts(int64(n.code), int64(o.code))
 	}
 	if n.bits || o.bits {

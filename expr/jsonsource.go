@@ -1,0 +1,94 @@
+package expr
+
+import (
+	"github.com/pandodb/pando/types"
+)
+
+// A document tells of which type the value was that became a part of it: an opaque value has the number of a column type, and a DECIMAL as many
+// digits as it was computed with.
+
+// jsonSource returns the value v of e, and its type, as a document takes it.
+func (ctx *Ctx) jsonSource(e Expr, v *types.Value) types.Type {
+	switch {
+	case v.K == types.KindDecimal && e.kind == kindCall:
+		if scale := decimalScaleOf(e, v); scale < int(v.Scale) {
+			*v = types.DecRound(*v, scale)
+		}
+	case v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ):
+		t := e.typ
+		t.ID = opaqueType(e)
+		return t
+	}
+	return e.typ
+}
+
+// decimalScaleOf returns how many fraction digits the result v of e has in MySQL: 0 for a zero, where two factors or unequal terms make it, and
+// without those of a time that has no fraction of a second.
+func decimalScaleOf(e Expr, v *types.Value) int {
+	zero := types.DecSign(*v) == 0
+	switch e.name {
+	case "*", "-", "/", "%", "mod":
+		if zero {
+			return 0
+		}
+	case "+":
+	default:
+		return int(v.Scale)
+	}
+	if len(e.args) != 2 || e.name == "/" {
+		return int(v.Scale)
+	}
+	for i, a := range e.args {
+		if from := origin(a).typ; from.IsTemporal() && from.Scale > 0 {
+			_, other := precisionOf(e.args[1-i])
+			whole := other
+			if e.name == "*" { // the fraction may be of the other factor
+				whole = 0
+			}
+			if types.DecCompare(types.DecTruncate(*v, whole), *v) == 0 {
+				return other
+			}
+		}
+	}
+	return int(v.Scale)
+}
+
+// opaqueType returns the type of the binary string e as an opaque value has it: CASE and its like keep what their results have in common, and
+// functions with long results make a MEDIUMBLOB.
+func opaqueType(e Expr) types.TypeID {
+	var from []Expr
+	switch e = origin(e); {
+	case e.IsCall("nullif"):
+		return opaqueType(e.args[0])
+	case e.IsCall("if", "case", "case_value"):
+		from = e.results()
+	case e.IsCall("coalesce", "ifnull", "greatest", "least"):
+		from = e.args
+	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress", "weight_string"):
+		return types.TypeMediumBlob
+	case e.IsCall("weight_string"):
+		return types.TypeVarbinary
+	default:
+		return e.typ.ID
+	}
+	out, first := types.TypeVarbinary, true
+	for _, a := range from {
+		if a = origin(a); a.typ.ID == types.TypeNull {
+			continue
+		}
+		t := types.TypeVarbinary
+		if isTextual(&a.typ) {
+			t = opaqueType(a)
+		}
+		switch {
+		case first:
+			out = t
+		case a.typ.IsBlob() || out >= types.TypeTinyBlob && out <= types.TypeLongBlob:
+			out = max(out, t)
+		case t != out:
+			out = types.TypeVarbinary
+		}
+		first = false
+	}
+	return out
+}
