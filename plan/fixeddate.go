@@ -62,7 +62,7 @@ func (b *binder) fixedColumn(op string, x expr.Expr, r rel, id int) error {
 	if t := x.Type(); !t.IsTemporal() {
 		return nil
 	}
-	for _, k := range constantsOf(r, id) {
+	for _, k := range constantColumn(r, id) {
 		var none *expr.NoDate
 		if _, err := b.call(op, x, k); errors.As(err, &none) {
 			return err
@@ -76,7 +76,7 @@ func (b *binder) numberColumn(x expr.Expr, r *result, i int) {
 	if t := x.Type(); !t.IsNumeric() && t.ID != types.TypeBit {
 		return
 	}
-	k := constantsOf(r.rel, r.cols[i].id)
+	k := constantColumn(r.rel, r.cols[i].id)
 	if len(k) != 1 || expr.AsNumber(k[0]) == k[0] {
 		return
 	}
@@ -87,8 +87,8 @@ func (b *binder) numberColumn(x expr.Expr, r *result, i int) {
 	r.cols[i].id, r.cols[i].info.Type, r.cols[i].coer = c.id, n.Type(), n.Coercibility()
 }
 
-// constantsOf returns the constants that are column id of a query block, or of the branches of a set operation.
-func constantsOf(r rel, id int) []expr.Expr {
+// constantColumn returns the constants that are column id of a query block, or of the branches of a set operation.
+func constantColumn(r rel, id int) []expr.Expr {
 	var made []expr.Expr
 	switch r := r.(type) {
 	case *extend:
@@ -101,13 +101,13 @@ func constantsOf(r rel, id int) []expr.Expr {
 		for i := range r.branches {
 			e := r.branches[i].exprs[id-r.first]
 			if from, ok := e.ColumnIndex(); ok {
-				made = append(made, constantsOf(r.branches[i].input, from)...)
+				made = append(made, constantColumn(r.branches[i].input, from)...)
 			} else if e.Flags()&expr.FlagColumn == 0 {
 				made = append(made, e)
 			}
 		}
 	case *filter, *sorted, *limited, *distinct, *window, *aggregate:
-		made = constantsOf(r.inputs()[0], id)
+		made = constantColumn(r.inputs()[0], id)
 	}
 	return made
 }
