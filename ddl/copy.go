@@ -461,14 +461,27 @@ func (k *copier) write(intr *kvapi.Interrupt) error {
 			}
 		}
 		if err := k.writer.Insert(tx, k.row, k.mode); err != nil {
-			return err
+			return k.resequenced(err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return err
+		return k.resequenced(err)
 	}
 	k.job.rows.Store(uint64(k.rowNo))
 	return nil
+}
+
+// resequenced tells of a duplicate in a primary key that begins with the AUTO_INCREMENT column that it comes from numbering rows with zeros, as MySQL does.
+func (k *copier) resequenced(err error) error {
+	var dup *types.Error
+	if !errors.As(err, &dup) || dup.Number != types.ErDupEntry || k.next.PK == nil || !k.next.Columns[k.next.PK.Columns[0].Col].AutoInc {
+		return err
+	}
+	rest, found := strings.CutPrefix(dup.Message, "Duplicate entry")
+	if !found || !strings.HasSuffix(rest, "."+catalog.PrimaryName+"'") {
+		return err
+	}
+	return types.NewError(types.ErDupEntry, "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry"+rest)
 }
 
 // values fills row from the pair that reader holds.

@@ -505,7 +505,7 @@ func (b *builder) update(stmt *syntax.Update) error {
 	}
 	var shown []expr.Expr
 	if !single && (len(stmt.OrderBy) > 0 || stmt.Limit != nil) {
-		if g, s, shown, err = b.viewRows(stmt.Tables, "UPDATE"); err != nil {
+		if g, s, shown, err = b.viewRows(stmt.Tables, "UPDATE", stmt.Limit); err != nil {
 			return err
 		}
 	}
@@ -573,7 +573,7 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	}
 	var shown []expr.Expr
 	if !single && (len(stmt.OrderBy) > 0 || stmt.Limit != nil) {
-		if g, s, shown, err = b.viewRows(stmt.From, "DELETE"); err != nil {
+		if g, s, shown, err = b.viewRows(stmt.From, "DELETE", stmt.Limit); err != nil {
 			return err
 		}
 	}

@@ -51,6 +51,8 @@ type Env struct {
 	Merges MergeKinds
 	// SafeUpdates is sql_safe_updates: UPDATE and DELETE need a key or a LIMIT.
 	SafeUpdates bool
+	// ViewsNeedKeys is updatable_views_with_limit=NO: UPDATE and DELETE of a view with a LIMIT need a key of the table, or all its columns, in the view.
+	ViewsNeedKeys bool
 	// Workers tells which plans may have parts that several goroutines work on; nil has none.
 	Workers *Workers
 	// Explain says that the plan is made to be shown.

@@ -58,7 +58,7 @@ func (b *builder) checkTarget(t *catalog.Table, alias string) error {
 
 // viewRows resolves the view of UPDATE or DELETE with ORDER BY or LIMIT: g is its one table, conds are the view's conditions. g is nil for joins,
 // where neither clause is allowed.
-func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope, conds []expr.Expr, err error) {
+func (b *builder) viewRows(from syntax.TableExpr, verb string, limit *syntax.Limit) (g *get, s *scope, conds []expr.Expr, err error) {
 	s = &scope{}
 	r, err := b.from(from, s)
 	if err != nil {
@@ -87,12 +87,49 @@ func (b *builder) viewRows(from syntax.TableExpr, verb string) (g *get, s *scope
 	case len(shown) == 0:
 		return nil, nil, nil, types.Errorf(types.ErNonUpdatableTable, firstOf(ref.Alias, ref.Name), verb)
 	}
+	if limit != nil && !showsKey(g, s) {
+		if b.env.ViewsNeedKeys {
+			return nil, nil, nil, types.Errorf(types.ErNonUpdatableTable, firstOf(ref.Alias, ref.Name), verb)
+		}
+		b.plan.Warnings = append(b.plan.Warnings, types.Warning{Level: types.LevelNote, Number: warnNoKey, State: types.StateOf(warnNoKey),
+			Message: "View being updated does not have complete key of underlying table in it"})
+	}
 	for _, level := range b.levels[g] {
 		conds = append(conds, level.conds...)
 	}
 	b.bindHints(b.verb, g, s.columns)
 	b.useTarget(g, catalog.UseWrite)
 	return g, s, conds, b.mayChange(g)
+}
+
+// warnNoKey is MySQL's ER_WARN_VIEW_WITHOUT_KEY.
+const warnNoKey = 1355
+
+// showsKey reports whether a view shows a unique key of its table without NULLs, or all columns: LIMIT then means certain rows.
+func showsKey(g *get, s *scope) bool {
+	shown := map[int]bool{}
+	for i := range s.columns {
+		if id := s.columns[i].id; g.owns(id) {
+			shown[g.ordinal(id)] = true
+		}
+	}
+	whole := func(index *catalog.Index) bool {
+		for _, part := range index.Columns {
+			if !shown[part.Col] || !g.table.Columns[part.Col].NotNull {
+				return false
+			}
+		}
+		return index.Unique && index.State == catalog.StatePublic
+	}
+	if g.table.PK != nil && whole(g.table.PK) || slices.ContainsFunc(g.table.Indexes, whole) {
+		return true
+	}
+	for i := range g.table.Columns {
+		if !shown[i] && !g.table.Columns[i].Hidden {
+			return false
+		}
+	}
+	return true
 }
 
 // assignable refuses to assign to columns that are not those of g: a view may compute them, or read them elsewhere.

@@ -29,11 +29,20 @@ func (s *Session) alterTable(c *ddl.Call, stmt *syntax.AlterTable) (sqlapi.Resul
 	if t.View != nil {
 		return sqlapi.Result{}, types.Errorf(types.ErWrongObject, name.Schema, name.Table, "BASE TABLE")
 	}
+	validate, err := readValidation(stmt.Specs)
+	if err != nil {
+		return sqlapi.Result{}, err
+	}
 	actions, err := s.alterSpecs(t, stmt)
 	if err != nil {
 		return sqlapi.Result{}, err
 	}
 	readClauses(c, stmt.Specs)
+	if validate {
+		if err := validateByCopy(c); err != nil {
+			return sqlapi.Result{}, err
+		}
+	}
 	if c.Algorithm == "INSTANT" && slices.ContainsFunc(stmt.Specs, rebuilds) {
 		return sqlapi.Result{}, types.Errorf(types.ErAlterOperationNotSupported, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
 	}
@@ -57,6 +66,36 @@ func readClauses(c *ddl.Call, specs []syntax.AlterSpec) {
 			c.Lock = word
 		}
 	}
+}
+
+// readValidation reports whether specs ask for WITH VALIDATION, which copies the table, so that every generated column of every row is computed and
+// must fit. The last of several clauses counts; there must be an action on a column.
+func readValidation(specs []syntax.AlterSpec) (with bool, err error) {
+	given, columns := false, false
+	for i := range specs {
+		switch specs[i].Kind {
+		case syntax.AlterValidation:
+			given, with = true, specs[i].Word == "WITH"
+		case syntax.AlterAddColumn, syntax.AlterModify, syntax.AlterChange, syntax.AlterRenameColumn:
+			columns = true
+		}
+	}
+	if given && !columns {
+		return false, types.Errorf(types.ErWrongUsage, "ALTER", "WITH VALIDATION")
+	}
+	return with, nil
+}
+
+// validateByCopy makes the call one that copies, unless its clauses want another way.
+func validateByCopy(c *ddl.Call) error {
+	switch {
+	case c.Algorithm == "INPLACE" || c.Algorithm == "INSTANT":
+		return types.Errorf(types.ErAlterOperationNotSupported, "ALGORITHM="+c.Algorithm, "ALGORITHM=COPY")
+	case c.Lock == "NONE":
+		return types.Errorf(types.ErAlterOperationNotSupported, "LOCK=NONE", "LOCK=SHARED")
+	}
+	c.Algorithm = "COPY"
+	return nil
 }
 
 // rebuilds reports whether an action is a rebuild in MySQL, whatever the table is like.
@@ -158,9 +197,6 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 		actions = append(actions, some...)
 	}
 	actions = append(actions, set...)
-	if slices.ContainsFunc(stmt.Specs, validates) && !slices.ContainsFunc(actions, generates) {
-		return nil, types.Errorf(types.ErWrongUsage, "ALTER", "WITH VALIDATION")
-	}
 	// Last, because CONVERT leaves alone the columns that other actions change.
 	for i := range stmt.Specs {
 		switch spec := &stmt.Specs[i]; spec.Kind {
@@ -197,22 +233,6 @@ func orderColumns(t *catalog.Table, by []syntax.OrderItem) ([]ddl.OrderColumn, e
 		columns = append(columns, ddl.OrderColumn{Name: column.Name, Desc: by[i].Order == syntax.OrderDesc})
 	}
 	return columns, nil
-}
-
-// validates reports whether a spec is WITH VALIDATION, which is about columns that are computed anew.
-func validates(spec syntax.AlterSpec) bool {
-	return spec.Kind == syntax.AlterValidation && spec.Word == "WITH"
-}
-
-// generates reports whether an action defines a generated column.
-func generates(a ddl.AlterSpec) bool {
-	switch a := a.(type) {
-	case ddl.AddColumn:
-		return a.Column.Generated != nil
-	case ddl.ModifyColumn:
-		return a.Column.Generated != nil
-	}
-	return false
 }
 
 func notAltered(spec *syntax.AlterSpec) error {
@@ -256,7 +276,7 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return []ddl.AlterSpec{ddl.ColumnVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
 	case syntax.AlterIndexVisible:
 		return []ddl.AlterSpec{ddl.IndexVisibility{Name: spec.Name.Name, Visible: spec.Word == "VISIBLE"}}, nil
-	case syntax.AlterAlgorithm, syntax.AlterLock:
+	case syntax.AlterAlgorithm, syntax.AlterLock, syntax.AlterValidation:
 		return nil, nil // read by alterTable
 	case syntax.AlterModify:
 		return s.modifyColumn(t, spec, spec.Columns[0].Name.Name, last)
@@ -270,12 +290,6 @@ func (s *Session) alterSpec(t *catalog.Table, spec *syntax.AlterSpec, last *uint
 		return nil, nil
 	case syntax.AlterKeys:
 		s.context.Warn(types.LevelNote, types.ErIllegalHA, t.Name)
-		return nil, nil
-	case syntax.AlterValidation:
-		if spec.Word == "WITHOUT" {
-			return nil, nil // as without the clause
-		}
-		s.context.AddError(types.LevelWarning, types.NewError(types.ErNotSupportedYet, "ALTER TABLE … "+syntax.BriefAction(spec)+" has no effect: indexes are always maintained and tables need no rebuild"))
 		return nil, nil
 	}
 	return nil, notAltered(spec)

@@ -100,7 +100,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Rows))
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Groups))
 	for _, text := range []string{s.db, s.get("time_zone"), s.get("character_set_client"), s.get("character_set_results"),
-		s.get("sql_safe_updates"), s.get("sql_select_limit"), s.get("lc_time_names")} {
+		s.get("sql_safe_updates"), s.get("updatable_views_with_limit"), s.get("sql_select_limit"), s.get("lc_time_names")} {
 		dst = binary.AppendUvarint(dst, uint64(len(text)))
 		dst = append(dst, text...)
 	}

@@ -274,7 +274,7 @@ func (s *Session) build1(env *plan.Env, stmt syntax.Statement, key []byte) (*pla
 
 func (s *Session) planEnv(text string) *plan.Env {
 	return &plan.Env{Snapshot: s.schema(), Database: s.db, Build: &s.build, Stats: s.node.Stats, System: s.systemTables(),
-		Text: text, Poll: s.poll, Merges: s.merges, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks(), Workers: &s.workers,
+		Text: text, Poll: s.poll, Merges: s.merges, User: s.client.User, Host: s.client.Host, SafeUpdates: s.get("sql_safe_updates") == "ON", ViewsNeedKeys: s.get("updatable_views_with_limit") == "NO", SelectLimit: s.selectLimit(), LockReads: s.locksReads(), Sight: s.account(), Locked: s.tableLocks(), Workers: &s.workers,
 		FileCharset: s.get("character_set_database"), PlainBackslashes: s.context.SQLMode&types.ModeNoBackslashEscapes != 0}
 }
 

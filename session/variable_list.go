@@ -164,6 +164,7 @@ func sessionVariables() []*variable {
 		intVar("max_execution_time", scopeBoth, "0", "0", "18446744073709551615", "").onSession(applyMaxExecution),
 		intVar("sql_select_limit", scopeBoth, "18446744073709551615", "0", "18446744073709551615", "").onSession(applyExprLimits),
 		boolVar("sql_safe_updates", scopeBoth, false, "").onSession(applyExprLimits),
+		(&variable{name: "updatable_views_with_limit", scope: scopeBoth, kind: kindEnum, def: "YES", words: []string{"NO", "YES"}}).onSession(applyExprLimits),
 		intVar("regexp_time_limit", scopeGlobal, "32", "1", "2147483647", "").onSession(applyExprLimits),
 		intVar("regexp_stack_limit", scopeGlobal, "8000000", "1", "2147483647", "").onSession(applyExprLimits),
 		intVar("group_concat_max_len", scopeBoth, "1024", "4", "18446744073709551615", "").onSession(applyExprLimits),
