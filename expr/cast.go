@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strings"
 
 	"github.com/pandodb/pando/types"
 )
@@ -85,10 +86,27 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		t := ctx.jsonSource(n.args[0], &v)
 		return ctx.jsonFrom(&v, &t), nil
 	}
+	if v.K == types.KindJSON {
+		ctx.JSONName = jsonName(n.args[0])
+		defer func() { ctx.JSONName = "" }()
+	}
 	if n.typ.ID == types.TypeFloat && math.Abs(ctx.float(&v)) > math.MaxFloat32 {
 		return types.Null(), outOfRange(n, "DOUBLE")
 	}
 	return types.Cast(ctx.Context, v, n.typ)
+}
+
+// jsonName is what warning 3156 calls an expression: a column's own name, or a function's.
+func jsonName(e Expr) string {
+	switch e = computed(origin(e)); {
+	case e.kind == kindColumn:
+		return e.name[strings.LastIndexByte(e.name, '.')+1:]
+	case e.IsCall("cast"):
+		return "cast_as_json"
+	case e.IsCall("->"):
+		return "json_extract"
+	}
+	return e.name
 }
 
 func evalCastString(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -98,6 +98,8 @@ type Context struct {
 	// reached its limit. Both are those of expr.Ctx, and may be nil.
 	Poll func() error
 	Grow func(bytes int64) error
+	// JSONName names the expression whose JSON value is being converted, for warning 3156; empty where nobody has noted it.
+	JSONName string
 	// Rand is the session's source for RAND() without seed; nil uses the process's.
 	Rand *rand.Rand
 
@@ -189,6 +191,13 @@ func failsStrict(number uint16) bool {
 		return true
 	}
 	return false
+}
+
+func (c *Context) jsonName() string {
+	if c == nil {
+		return ""
+	}
+	return c.JSONName
 }
 
 // TakeFailure returns the first warning that Strict has made an error, and forgets

@@ -203,7 +203,7 @@ func fspOf(v *Value) uint8 {
 
 func warnIncorrect(ctx *Context, what string, v *Value) {
 	if v.K == KindJSON {
-		ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, jsonCastName(what), "", 1)
+		ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, jsonCastName(what), ctx.jsonName(), 1)
 		return
 	}
 	if ctx != nil {

@@ -97,7 +97,7 @@ func jsonNumberOf(ctx *Context, v *Value, what string, read func(text []byte) (n
 			return n
 		}
 	}
-	ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, what, "", 1)
+	ctx.Warn(LevelWarning, ErInvalidJSONValueForCast, what, ctx.jsonName(), 1)
 	return n
 }
 
