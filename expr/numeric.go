@@ -16,8 +16,8 @@ var numericTable = map[string]function{
 	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
 	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
 	"log2": {1, 1, 0, realUnary(domain(func(x float64) float64 { return math.Log(x) / math.Ln2 }, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
-	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(math.Tan))},
-	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / math.Tan(x) }))},
+	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(tangent))},
+	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / tangent(x) }))},
 	"asin": {1, 1, 0, realUnary(domain(math.Asin, unitRange, false))}, "acos": {1, 1, 0, realUnary(domain(math.Acos, unitRange, false))},
 	"atan": {1, 2, 0, buildAtan}, "atan2": {2, 2, 0, buildAtan},
 	"degrees": {1, 1, 0, realUnary(always(func(x float64) float64 { return x * (180 / math.Pi) }))},
@@ -90,9 +90,9 @@ func realBinary(f func(x, y float64) float64) func(*BuildContext, *Node) error {
 
 func buildAtan(b *BuildContext, n *Node) error {
 	if len(n.args) == 2 {
-		return realBinary(atan2)(b, n)
+		return realBinary(arcTangent2)(b, n)
 	}
-	return realUnary(always(math.Atan))(b, n)
+	return realUnary(always(arcTangent))(b, n)
 }
 
 // power is exact to the last bit for small whole exponents, as the C library's is. math.Pow multiplies rounded squares.
@@ -108,19 +108,6 @@ func power(x, y float64) float64 {
 		f, _ = product.Float64()
 	}
 	return f
-}
-
-// atan2 is math.Atan2 without the error of the quotient.
-func atan2(y, x float64) float64 {
-	const rest = 6.123233995736766e-17 // of half of pi, beyond its double
-	switch a, q := math.Atan2(y, x), y/x; {
-	case x > 0 && math.Abs(q) < 1 && math.Abs(q) > 1e-150:
-		return a + math.FMA(-q, x, y)/(x*(1+q*q))
-	case x > 0 && math.Abs(q) > 1 && math.Abs(q) < 1e150:
-		return math.Copysign(math.Pi/2-(math.Atan(x/math.Abs(y))-rest), y)
-	default:
-		return a
-	}
 }
 
 // log10 is exact for powers of ten, as the C library's is. math.Log10 is not: it computes it from the logarithm to base 2.

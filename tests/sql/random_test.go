@@ -85,7 +85,7 @@ func TestRandom(t *testing.T) {
 }
 
 // TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory, by
-// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in three hundred and fifty still differs, of values of one type where another is wanted.
+// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in five hundred still differs, of values of one type where another is wanted.
 func TestRandomTyped(t *testing.T) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
@@ -211,11 +211,16 @@ var (
 	nullSafe       = regexp.MustCompile(`(\w+\.\w+) <=> (\w+\.\w+)`)
 	// typedFaults are those over columns of every type:
 	//   - MIN and MAX of an ENUM or SET column take the first and last value of its index, which has them by their numbers; by the manual they are texts;
-	//   - > ALL and <= ANY become a comparison with MAX or MIN, which may order values otherwise than the comparison does (comparesExtremes);
+	//   - > ALL and <= ANY become a comparison with MAX or MIN, which may order values otherwise than the comparison does: of TIME columns, ENUMs and
+	//     documents the greatest is that of their texts, so that 100:00:00 is above all of a list that has it (comparesExtremes);
 	//   - a constant document beside a column of BIGINT or of dates and times is converted to the column's type: [1, "a"] is 0;
 	//   - sums of times, and times plus an interval, are cut off at the length of a TIME where rows are made distinct or sorted as texts;
 	//   - a BIT and a text are equal as numbers, but where the BIT's index is looked up by the text's bytes;
-	//   - the texts of BIN_TO_UUID share their memory with what they are compared with, and that of CONV with the text of a TIMESTAMP.
+	//   - the text of BIN_TO_UUID shares its memory with what it is compared with: GREATEST shows a mixture of both, MAX the last text, and ORDER BY with
+	//     LIMIT drops rows that ORDER BY has in front; CONV of a constant TIMESTAMP is 7E8 in the first row and 7 in the second;
+	//   - a constant that NULLIF compares with a column of BIGINT or of dates is returned as the column's type: NULLIF('é', bi) is 0;
+	//   - a column of dates between a number and a constant is compared with the constant's packed form, which is above all numbers of dates;
+	//   - integers with the highest bit are negative as a TIME, and only in expressions.
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
@@ -225,11 +230,20 @@ var (
 		regexp.MustCompile(`x\.(` + textColumn + ` (= ANY|IN|NOT IN) \(SELECT y\.bt|bt (= ANY|IN|NOT IN) \(SELECT y\.` + textColumn + `) `),
 		regexp.MustCompile(`BIN_TO_UUID\(LPAD\(`),
 		regexp.MustCompile(`CONV\(\(?TIMESTAMP '`),
+		regexp.MustCompile(`NULLIF\(\(?(` + literal + `)\)?, [xy]\.(bi|bu|da|dt|ts|tm)\)`),
+		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN ([xy]\.(` + numberColumn + `)|.*[)\d]) AND ('|DATE|TIMESTAMP)`),
+		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN ('[^']*'|(DATE|TIMESTAMP) '[^']*') AND [xy]\.(` + numberColumn + `)`),
+		regexp.MustCompile(`(TIME\(|CAST\()\(+(~|[^()]+\) (<<|\|) |\([^()]+\) (<<|\|) )`),
 	}
 )
 
 // comparesExtremes finds > ALL and <= ANY, with the two columns if there is nothing but columns.
 var comparesExtremes = regexp.MustCompile(`(?:[xy]\.(\w+) )?(?:> ALL|<= ANY) \(SELECT (?:y\.(\w+) FROM)?`)
+
+const (
+	numberColumn = `(ti|bi|bu|zf|bt|yr|de|fl|db)`
+	literal      = `'[^']*'( COLLATE utf8mb4_bin)?|_\w+'[^']*'|[xb]'[^']*'|(DATE|TIME|TIMESTAMP) '[^']*'|[-\d.e]+|CAST\('[^']*' AS JSON\)|JSON_ARRAY\(1, 'a', NULL\)|JSON_OBJECT\('a', 1\.5\)`
+)
 
 const textColumn = `(vc|cb|cg|la|ch|tx|vb|bn|bl|en|se)`
 
@@ -248,7 +262,7 @@ func faultOfMySQL(query string) bool {
 		}
 	}
 	for _, m := range comparesExtremes.FindAllStringSubmatch(query, -1) {
-		if m[1] == "" || m[1] != m[2] || m[1] == "en" || m[1] == "se" {
+		if m[1] == "" || m[1] != m[2] || strings.Contains("en se tm js", m[1]) {
 			return true
 		}
 	}
@@ -277,7 +291,48 @@ func (w *world) differs(query string, want, got *sqltest.Answer) bool {
 	}
 	r := &sqltest.Record{Sort: "rowsort"}
 	r.Fill(numeric(want))
-	return r.Mismatch(numeric(got)) != ""
+	return r.Mismatch(numeric(got)) != "" && !shownOtherwise(query, numeric(want), numeric(got))
+}
+
+// shownOtherwise reports whether two answers are the same but for how MySQL shows values with a temporary table and without: a BIT that CASE, IF or
+// COALESCE chooses is its bytes or its number, and MIN and MAX of a FLOAT have six digits or all of a double.
+func shownOtherwise(query string, want, got *sqltest.Answer) bool {
+	bits, floats := strings.Contains(query, ".bt"), strings.Contains(query, "GROUP BY") && (strings.Contains(query, ".fl") || strings.Contains(query, "FLOAT"))
+	if len(want.Rows) != len(got.Rows) || !bits && !floats {
+		return false
+	}
+	shown := func(a *sqltest.Answer) (lines []string) {
+		for _, row := range a.Rows {
+			line := make([]string, len(row))
+			for i, cell := range row {
+				line[i] = cell
+				if text, err := strconv.Unquote(cell); bits && err == nil {
+					n := 0
+					for _, c := range bytesOf(text) {
+						n = n<<8 | int(c)
+					}
+					line[i] = strconv.Itoa(n)
+				} else if f, err := strconv.ParseFloat(cell, 64); floats && err == nil {
+					line[i] = strconv.FormatFloat(f, 'e', 5, 64)
+				}
+			}
+			lines = append(lines, strings.Join(line, "\t"))
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	return slices.Equal(shown(want), shown(got))
+}
+
+// bytesOf returns the bytes of a text, which may have become characters of UTF-8.
+func bytesOf(text string) (out []byte) {
+	for _, c := range text {
+		if c > 0xFF {
+			return []byte(text)
+		}
+		out = append(out, byte(c))
+	}
+	return out
 }
 
 // contradicts reports whether MySQL gives Pando's answer as soon as it is asked for another plan: then its first answer was a fault of its own.
