@@ -24,6 +24,9 @@ func (q *query) wanted(name string) (names []string, all bool) {
 			continue
 		}
 		text := string(types.AppendText(nil, nil, &values[i]))
+		if values[i].IsString() {
+			text = types.InUTF8(text, values[i].Coll.Charset())
+		}
 		if coll.PadSpace() {
 			text = strings.TrimRight(text, " ")
 		}

@@ -47,18 +47,45 @@ func DefaultText(e syntax.Expr, schema, table string, client *types.Charset) (st
 			}
 		case *syntax.Literal:
 			if e.Kind == syntax.LitString {
-				out, _ := types.ConvertCharset(nil, []byte(e.Value), client, types.DefaultCollation.Charset())
-				e.Value = string(out)
+				keepString(e, false, client)
 			}
 		case *syntax.Introduced:
-			// The bytes are meant, whatever the client's character set: hexadecimal digits survive every conversion of the text.
-			if e.Lit.Kind == syntax.LitString && strings.ContainsFunc(e.Lit.Value, func(r rune) bool { return r >= utf8.RuneSelf }) {
-				e.Lit.Kind, e.Lit.Value = syntax.LitHex, hex.EncodeToString([]byte(e.Lit.Value))
+			if e.Lit.Kind == syntax.LitString {
+				keepString(e.Lit, true, client)
 			}
 		}
 		return true
 	})
-	text := syntax.String(tree)
+	return keptText(syntax.String(tree))
+}
+
+// ViewText returns the text, in utf8mb4, that the catalog keeps of a view's query; client is the character set of the statement.
+func ViewText(q *syntax.Query, client *types.Charset) (string, error) {
+	text := syntax.String(q)
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return text, nil
+	}
+	tree, _, err := syntax.Parse(text, syntax.Options{Strings: func(lit *syntax.Literal, introduced bool) { keepString(lit, introduced, client) }})
+	if err != nil {
+		return "", err
+	}
+	return keptText(syntax.String(tree))
+}
+
+// keepString prepares a string literal of a text that the catalog keeps: it is converted into utf8mb4, and of one with an introducer the bytes are
+// meant, whatever the client's character set: hexadecimal digits survive every conversion of the text.
+func keepString(lit *syntax.Literal, introduced bool, client *types.Charset) {
+	switch {
+	case !introduced:
+		out, _ := types.ConvertCharset(nil, []byte(lit.Value), client, types.DefaultCollation.Charset())
+		lit.Value = string(out)
+	case strings.ContainsFunc(lit.Value, func(r rune) bool { return r >= utf8.RuneSelf }):
+		lit.Kind, lit.Value = syntax.LitHex, hex.EncodeToString([]byte(lit.Value))
+	}
+}
+
+// keptText refuses a text that the catalog can't keep.
+func keptText(text string) (string, error) {
 	if valid := types.DefaultCollation.Charset().ValidPrefix([]byte(text)); valid != len(text) {
 		return "", types.Errorf(types.ErInvalidCharacterString, types.DefaultCollation.Charset().Name, fmt.Sprintf("%X", text[valid]))
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/expr"
@@ -114,6 +115,18 @@ func (e *Env) clientCharset() *types.Charset {
 		return e.Build.Client
 	}
 	return types.DefaultCollation.Charset()
+}
+
+// inUTF8 converts a piece of the statement's text.
+func (e *Env) inUTF8(text string) string {
+	from := e.Build.Client
+	if from == nil {
+		from = e.Build.Collation.Charset() // that of the client, too
+	}
+	if from.MinLen > 1 || strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return text
+	}
+	return types.InUTF8(text, from)
 }
 
 // Statistics is what the optimizer asks about tables. Implemented by stats; safe for concurrent use.

@@ -398,6 +398,11 @@ func constName(e *syntax.FuncCall) (string, bool) {
 // without what precedes its first visible character; numbers and NULL have names of their own, too, so that parentheses and a
 // plus sign around them are no part of it.
 func (blk *block) itemText(it *syntax.SelectItem) string {
+	return blk.b.env.inUTF8(blk.writtenText(it))
+}
+
+// writtenText is itemText in the character set of the statement.
+func (blk *block) writtenText(it *syntax.SelectItem) string {
 	switch e := unplus(it.Expr).(type) {
 	case *syntax.FuncCall:
 		if name, ok := constName(e); ok {

@@ -48,6 +48,13 @@ func (s *Session) refreshContext() {
 	if name := s.get("character_set_results"); name != "" && name != "binary" {
 		s.results, _ = types.LookupCharset(name) // checked when it was set
 	}
+	s.parse.Names = nil
+	if client, text := s.clientCharset(), types.DefaultCollation.Charset(); !types.SameBytes(client, text) {
+		s.parse.Names = func(raw string) string {
+			name, _ := types.ConvertCharset(nil, []byte(raw), client, text)
+			return string(name)
+		}
+	}
 	s.parse.ANSIQuotes = mode&types.ModeAnsiQuotes != 0
 	s.parse.PipesAsConcat = mode&types.ModePipesAsConcat != 0
 	s.parse.NoBackslashEscapes = mode&types.ModeNoBackslashEscapes != 0

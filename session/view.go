@@ -37,7 +37,11 @@ func (s *Session) createView(c *ddl.Call, stmt *syntax.CreateView) error {
 	if err != nil {
 		return err
 	}
-	view := &catalog.View{Query: syntax.String(stmt.Query), Algorithm: strings.ToUpper(stmt.Algorithm), DefinerUser: user, DefinerHost: host,
+	query, err := plan.ViewText(stmt.Query, s.clientCharset())
+	if err != nil {
+		return err
+	}
+	view := &catalog.View{Query: query, Algorithm: strings.ToUpper(stmt.Algorithm), DefinerUser: user, DefinerHost: host,
 		Updatable: updatable && !strings.EqualFold(stmt.Algorithm, "TEMPTABLE"), Invoker: strings.EqualFold(stmt.Security, "INVOKER"), Charset: s.get("character_set_client"), Collation: s.get("collation_connection")}
 	if old := s.schema().Lookup(name.Schema, name.Table); stmt.Alter && old != nil && old.View != nil { // ALTER keeps what it does not name
 		if view.Algorithm == "" {

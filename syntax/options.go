@@ -14,6 +14,10 @@ type Options struct {
 	// ServerVersion decides which /*!NNNNN comments are code: those whose number
 	// is not above it, for instance 80036. Zero means DefaultServerVersion.
 	ServerVersion int
+	// Names converts the bytes of an identifier that has others than ASCII into UTF-8; nil if the text is UTF-8.
+	Names func(raw string) string
+	// Strings may change each string literal as it is read; introduced says that it has an introducer. nil leaves them.
+	Strings func(lit *Literal, introduced bool)
 	// Notices collects the warnings about the text itself, of deprecated syntax; nil collects none. A text that fails to parse may leave some, too.
 	Notices *[]Notice
 	// Budget bounds memory and time; nil means that only the limits below apply.

@@ -42,6 +42,7 @@ func (p *parser) simpleLiteral() Expr {
 	switch t.kind {
 	case tString:
 		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
+		p.string(lit, false)
 	case tDecimal:
 		lit.Kind, lit.Value = LitDecimal, p.text(t)
 	case tFloat:

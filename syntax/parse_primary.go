@@ -47,6 +47,19 @@ func (p *parser) param() Expr {
 
 // literal parses a string, hex or bit literal; adjacent strings join.
 func (p *parser) literal() Expr {
+	lit := p.plainLiteral()
+	p.string(lit, false)
+	return lit
+}
+
+// string tells of a string literal.
+func (p *parser) string(lit *Literal, introduced bool) {
+	if p.opt.Strings != nil && (lit.Kind == LitString || lit.Kind == LitNString) {
+		p.opt.Strings(lit, introduced)
+	}
+}
+
+func (p *parser) plainLiteral() *Literal {
 	lit := p.slab.literal()
 	t := p.next()
 	lit.Pos, lit.End = Pos(t.pos), Pos(t.end)
@@ -278,7 +291,9 @@ func (p *parser) wordPrimary() Expr {
 	case tString, tHex, tBit:
 		if cs := introducerOf(p.text(p.tok)); cs != "" {
 			pos := Pos(p.next().pos)
-			return &Introduced{Pos: pos, Charset: p.charset(cs), Lit: p.literal().(*Literal)}
+			in := &Introduced{Pos: pos, Charset: p.charset(cs), Lit: p.plainLiteral()}
+			p.string(in.Lit, true)
+			return in
 		}
 		if next.kind == tString {
 			if kind, ok := p.temporalWord(); ok {

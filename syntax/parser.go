@@ -379,11 +379,25 @@ func (p *parser) nameOf(t token, charsMax int) string {
 			p.failAt(t.pos)
 		}
 	}
+	s = p.inUTF8(s)
 	if len(s) > charsMax && utf8.RuneCountInString(s) > charsMax {
 		p.failWith(CodeTooLongIdent, t.pos,
 			"Identifier name '"+firstChars(s, tooLongIdentTextMax)+"' is too long")
 	}
 	return s
+}
+
+// inUTF8 converts a name from the character set of the text.
+func (p *parser) inUTF8(name string) string {
+	if p.opt.Names == nil {
+		return name
+	}
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return p.opt.Names(name)
+		}
+	}
+	return name
 }
 
 // ident consumes an identifier with its place.

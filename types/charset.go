@@ -415,3 +415,14 @@ func (cs *Charset) LeadBytes(lead byte) int {
 	}
 	return 1
 }
+
+// FromUTF8 converts a name or message into a character set, nil for none. Those of ASCII stay as they are, and so do those for character sets without
+// single bytes.
+func FromUTF8(text string, to *Charset) string {
+	from := DefaultCollation.Charset()
+	if to == nil || to.MinLen > 1 || SameBytes(from, to) || strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return text
+	}
+	out, _ := ConvertCharset(nil, []byte(text), from, to)
+	return string(out)
+}

@@ -108,11 +108,9 @@ func appendColumns(dst []byte, seq byte, cols []sqlapi.ColumnInfo, results *type
 // appendColumn appends a ColumnDefinition41.
 func appendColumn(dst []byte, c *sqlapi.ColumnInfo, results *types.Charset) []byte {
 	dst = appendLenencString(dst, columnCatalog)
-	dst = appendLenencString(dst, c.Schema)
-	dst = appendLenencString(dst, c.Table)
-	dst = appendLenencString(dst, c.OrgTable)
-	dst = appendLenencString(dst, c.Name)
-	dst = appendLenencString(dst, c.OrgName)
+	for _, name := range [...]string{c.Schema, c.Table, c.OrgTable, c.Name, c.OrgName} {
+		dst = appendLenencString(dst, types.FromUTF8(name, results))
+	}
 	return appendColumnFixed(dst, c.Type.WireCharset(results), c.Type.WireLength(results), c.Type.WireType(),
 		columnFlags(c), c.Type.WireDecimals())
 }

@@ -314,7 +314,12 @@ func (r *response) appendError(e *types.Error) {
 	} else {
 		b = append(append(b, '#'), "HY000"...)
 	}
-	r.enc.Buf = append(b, e.Message[:min(len(e.Message), errorTextMax)]...)
+	message := e.Message
+	if r.c.sess != nil {
+		_, results := r.c.sess.ResultEncoding()
+		message = types.FromUTF8(message, results)
+	}
+	r.enc.Buf = append(b, message[:min(len(message), errorTextMax)]...)
 	r.finishPacket(start)
 }
 
