@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -64,10 +66,10 @@ func opaqueType(e Expr) types.TypeID {
 		from = e.results()
 	case e.IsCall("coalesce", "ifnull", "greatest", "least"):
 		from = e.args
-	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress", "weight_string"):
-		return types.TypeMediumBlob
 	case e.IsCall("weight_string"):
 		return types.TypeVarbinary
+	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress") && !slices.ContainsFunc(e.args, ofAnyLength):
+		return types.TypeMediumBlob
 	default:
 		return e.typ.ID
 	}
@@ -77,13 +79,18 @@ func opaqueType(e Expr) types.TypeID {
 			continue
 		}
 		t := types.TypeVarbinary
-		if isTextual(&a.typ) {
+		switch {
+		case isTextual(&a.typ):
 			t = opaqueType(a)
+		case a.typ.ID == types.TypeJSON:
+			t = types.TypeLongBlob
+		case a.typ.IsTemporal() && !first: // beside a BINARY it is one
+			continue
 		}
 		switch {
 		case first:
 			out = t
-		case a.typ.IsBlob() || out >= types.TypeTinyBlob && out <= types.TypeLongBlob:
+		case a.typ.IsBlob() || t == types.TypeLongBlob || out >= types.TypeTinyBlob && out <= types.TypeLongBlob:
 			out = max(out, t)
 		case t != out:
 			out = types.TypeVarbinary
@@ -91,4 +98,12 @@ func opaqueType(e Expr) types.TypeID {
 		first = false
 	}
 	return out
+}
+
+// ofAnyLength reports whether e is a document, a LONGTEXT or LONGBLOB, or made of one.
+func ofAnyLength(e Expr) bool {
+	if e.kind != kindCall {
+		return e.typ.ID == types.TypeJSON || e.typ.ID == types.TypeLongText || e.typ.ID == types.TypeLongBlob
+	}
+	return e.typ.ID == types.TypeJSON || slices.ContainsFunc(e.args, ofAnyLength)
 }
