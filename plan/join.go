@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -90,6 +91,7 @@ type joinPlan struct {
 	// drives says that the first relation is a semi join's, reduced to distinct rows: its ON is a condition like any other.
 	drives bool
 	first  int
+	one    bool // there is at most one row, for certain
 }
 
 // physJoin plans a tree of joins, with conditions above it.
@@ -401,7 +403,7 @@ func (b *builder) search(g *joinGraph) (*joinPlan, error) {
 	for i, r := range g.rels {
 		switch {
 		case r.before == 0 && r.kind == exec.JoinInner:
-			p := &joinPlan{set: 1 << i, last: i, first: i, rows: r.rows, cost: r.cost}
+			p := &joinPlan{set: 1 << i, last: i, first: i, rows: r.rows, cost: r.cost, one: r.get != nil && b.oneOf(r.get, r.conds, idSet{})}
 			if r.wanted&(1<<methodLookup|1<<methodMerge) != 0 {
 				p.cost += costAgainstHint // it should be joined to others, so another one comes first
 			}
@@ -523,6 +525,7 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 			next.method, next.cost = m, p.cost+cost
 		}
 	}
+	next.one = p.one && r.get != nil && b.oneOf(r.get, append(append([]expr.Expr(nil), r.conds...), match...), g.outputs(p.set))
 	linked := len(match) > 0
 	perRow *= b.matchSelectivity(g, r, match)
 	if r.get != nil && linked {
@@ -542,7 +545,8 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 		consider(methodLookup, p.rows*(r.cost+costApply))
 	case g.lookups:
 	default:
-		if b.hashable(g, p, i, match) {
+		hashable := b.hashable(g, p, i, match)
+		if hashable {
 			consider(methodHash, r.cost+r.rows*costBuild+p.rows*costProbe)
 			if r.kind == exec.JoinInner && p.rows < r.rows {
 				consider(methodHashLeft, r.cost+r.rows*costProbe+p.rows*costBuild)
@@ -551,7 +555,10 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 				consider(methodMerge, r.cost+costSort(r.rows)+costSort(p.rows)+p.rows+r.rows)
 			}
 		}
-		consider(methodLoop, r.cost+p.rows*r.rows*costPair+p.rows*costApply)
+		// A loop spares little of what a hash table costs if there are few rows on the left, and loses without bound if there are more than was estimated.
+		if !hashable || p.one || r.forbidden.has(methodHash) || r.wanted.has(methodLoop) {
+			consider(methodLoop, r.cost+p.rows*r.rows*costPair+p.rows*costApply)
+		}
 	}
 	if math.IsInf(next.cost, 1) {
 		return nil, nil
@@ -568,6 +575,17 @@ func (b *builder) extendPlan(g *joinGraph, p *joinPlan, i int) (*joinPlan, error
 	next.rows = math.Min(next.rows*math.Pow(filterUnknown, float64(len(above))), joinRowsMax)
 	next.cost += next.rows * costOut
 	return next, nil
+}
+
+// outputs are the columns of a set of relations.
+func (g *joinGraph) outputs(set uint64) idSet {
+	all := idSet{}
+	for i, r := range g.rels {
+		if set&(1<<i) != 0 {
+			maps.Copy(all, r.ids)
+		}
+	}
+	return all
 }
 
 // hashable reports whether some condition is an equality between the two sides that can be hashed.

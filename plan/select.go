@@ -411,7 +411,7 @@ func (blk *block) writtenText(it *syntax.SelectItem) string {
 	case *syntax.Literal:
 		switch e.Kind {
 		case syntax.LitString, syntax.LitNString:
-			return visible(e.Name())
+			return syntax.Visible(e.Name())
 		case syntax.LitInt, syntax.LitDecimal, syntax.LitFloat:
 			return e.Value
 		case syntax.LitTrue:
@@ -423,7 +423,7 @@ func (blk *block) writtenText(it *syntax.SelectItem) string {
 		}
 	case *syntax.Introduced: // _utf8mb4'x', but not _utf8mb4 0x41
 		if e.Lit.Kind == syntax.LitString {
-			return visible(e.Lit.Name())
+			return syntax.Visible(e.Lit.Name())
 		}
 	}
 	if int(it.End) <= len(blk.b.env.Text) && it.Start < it.End {
@@ -442,9 +442,4 @@ func unplus(e syntax.Expr) syntax.Expr {
 		}
 		e = plus.X
 	}
-}
-
-// visible is text from its first character on that is neither white space nor a control character.
-func visible(text string) string {
-	return strings.TrimLeftFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }

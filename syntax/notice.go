@@ -4,6 +4,8 @@ import "strings"
 
 // Codes of notices.
 const (
+	CodeRemovedSpaces     = 1466
+	CodeBecomesEmpty      = 1474
 	CodeDelayed           = 3005
 	CodeDeprecated        = 1287
 	CodeDeprecatedNoOther = 1681
@@ -16,7 +18,8 @@ const (
 // noticesMax bounds how many of a text are kept: as many as sessions keep warnings by default.
 const noticesMax = 1024
 
-// Notice is a warning that a text deserves for how it is written, whatever becomes of the statement: it uses what MySQL has deprecated.
+// Notice is a warning that a text deserves for how it is written, whatever becomes of the statement: it uses what MySQL has deprecated, or a name that is
+// taken otherwise.
 type Notice struct {
 	Code int
 	Text string
@@ -150,4 +153,22 @@ func (p *parser) noticeVariable(v *SetVar) {
 	case strings.HasPrefix(name, "collation_"):
 		p.collation(value)
 	}
+}
+
+// Visible is a column's name from its first character on that is neither white space nor a control character, as MySQL has them.
+func Visible(name string) string {
+	return strings.TrimLeftFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}
+
+// visibleName is Visible of a name that the text gives, which is told if it has become another.
+func (p *parser) visibleName(name string) string {
+	visible := Visible(name)
+	switch {
+	case visible == name:
+	case visible == "":
+		p.notice(CodeBecomesEmpty, "Name '"+name+"' has become ''")
+	default:
+		p.notice(CodeRemovedSpaces, "Leading spaces are removed from name '"+name+"'")
+	}
+	return visible
 }

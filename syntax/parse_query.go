@@ -297,7 +297,7 @@ func (p *parser) selectItem(item *SelectItem, first bool) {
 	as := p.acceptKw(kwAs)
 	if p.isIdent() || p.is(tString) {
 		item.HasAlias, item.AliasPos = true, p.pos()
-		item.Alias = p.aliasName()
+		item.Alias = p.visibleName(p.aliasName())
 	} else if as {
 		p.fail()
 	}
