@@ -113,11 +113,17 @@ func (p *clausePrinter) list(list []syntax.Expr) {
 
 func (p *clausePrinter) literal(e *syntax.Literal) {
 	switch e.Kind {
-	case syntax.LitString:
-		if p.view == nil {
+	case syntax.LitString, syntax.LitNString:
+		plain := *e
+		plain.Kind = syntax.LitString
+		switch {
+		case p.view != nil:
+		case e.Kind == syntax.LitNString:
+			p.text("_utf8mb3")
+		default:
 			p.text("_utf8mb4")
 		}
-		p.text(syntax.String(e))
+		p.text(syntax.String(&plain))
 	case syntax.LitDate, syntax.LitTime, syntax.LitTimestamp:
 		text := syntax.String(e)
 		if p.view != nil {
@@ -299,7 +305,7 @@ func (p *clausePrinter) like(e *syntax.Like) {
 	p.expr(e.Pattern)
 	if e.Escape != nil {
 		p.text(" escape ")
-		p.text(syntax.String(e.Escape))
+		p.expr(e.Escape)
 	}
 	p.text(")")
 	if e.Not {
