@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"bytes"
+	"math"
 	"strings"
 
 	"github.com/pandodb/pando/types"
@@ -133,6 +135,9 @@ func (b *BuildContext) jsonOn(p *jsonValuePlan, on JSONOn) (jsonOn, error) {
 		out.value = j.Clone()
 		return out, nil
 	}
+	if p.to.ID == types.TypeDatetime && v.K == types.KindString && !isDateAndTime(v.B) {
+		return out, types.Errorf(types.ErTruncatedWrongValue, "datetime", v.B)
+	}
 	converted, ok := p.convert(ctx, v)
 	if !ok {
 		name := p.name
@@ -202,19 +207,31 @@ func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bo
 		return v, false
 	case p.to.IsTemporal() && v.K != types.KindString && !v.IsTemporal() && p.to.ID != types.TypeYear:
 		return v, false
+	case p.to.ID == types.TypeTime:
+		v = types.JSON(text) // not every text is a time in a document
+	case (p.to.ID == types.TypeDatetime || p.to.ID == types.TypeTimestamp) && v.K == types.KindString && !isDateAndTime(v.B):
+		return v, false
 	}
 	return p.convert(ctx, v)
 }
 
-// convert converts v to the result type. ok is false if anything but fraction digits would be lost.
+// isDateAndTime reports whether a text has, if it is a datetime, more than a date: the time is set apart by a space, or all of it are digits.
+func isDateAndTime(text []byte) bool {
+	return bytes.ContainsAny(text, " ") || len(text) > len("20060102") && !bytes.ContainsAny(text, "-/:")
+}
+
+// convert converts v to the result type. ok is false if anything but fraction digits would be lost; those are cut off.
 func (p *jsonValuePlan) convert(ctx *Ctx, v types.Value) (types.Value, bool) {
-	strict := types.Context{Strict: true, SQLMode: types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate, Loc: ctx.Location()}
+	strict := types.Context{Strict: true, SQLMode: types.ModeStrict | types.ModeNoZeroDate | types.ModeNoZeroInDate | types.ModeTimeTruncateFrac, Loc: ctx.Location()}
 	if v.K == types.KindString && p.to.IsInteger() {
 		exact, ok := exactInteger(ctx, v)
 		if !ok || !integral(exact.K) {
 			return v, false
 		}
 		v = exact
+	}
+	if v.K == types.KindFloat && p.to.IsInteger() && math.Abs(v.Float64()) >= 1<<63 {
+		return v, false // also of UNSIGNED, and -1<<63, which as a double may stand for less
 	}
 	if p.to.ID == types.TypeYear && (!integral(v.K) || v.N != 0 && (v.N < 1901 || v.N > 2155)) {
 		return v, false

@@ -165,6 +165,8 @@ func (p *parser) visibleName(name string) string {
 	visible := Visible(name)
 	switch {
 	case visible == name:
+	case visible == "" && p.view:
+		return name // an error of the view, which names it as it is
 	case visible == "":
 		p.notice(CodeBecomesEmpty, "Name '"+name+"' has become ''")
 	default:

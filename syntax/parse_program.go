@@ -53,7 +53,9 @@ func (p *parser) createView(v *CreateView) Statement {
 	}
 	p.expectKw(kwAs)
 	v.QueryStart = p.pos()
+	p.view = true
 	v.Query = p.query()
+	p.view = false
 	v.QueryEnd = Pos(p.prevEnd)
 	if p.acceptKw(kwWith) {
 		if v.Check = p.oneOf("CASCADED", "LOCAL"); v.Check != "" {

@@ -32,6 +32,7 @@ type parser struct {
 	tokens       int  // Read since the last charge.
 	flat         bool // No tree is made of the tokens: see literalRows.
 	onDuplicate  bool // Within ON DUPLICATE KEY UPDATE.
+	view         bool // Within the query of a view.
 	program      int  // Nesting of stored program bodies, where local variables exist.
 
 	slab slab
@@ -104,7 +105,7 @@ func (p *parser) init(sql string, opt Options) {
 	p.lex.init(sql, &p.opt)
 	p.aheadFrom, p.aheadLen, p.prevEnd = 0, 0, 0
 	p.depth, p.chain, p.params, p.program = 0, 0, 0, 0
-	p.intervalNext, p.onDuplicate = false, false
+	p.intervalNext, p.onDuplicate, p.view = false, false, false
 	p.tokens, p.flat = 0, false
 	p.tok = p.lex.next()
 }

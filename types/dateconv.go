@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"strings"
 	"time"
 )
@@ -302,9 +303,9 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 		return readTimeText(AppendText(nil, ctx, v))
 	case KindJSON:
 		switch n := viewJSON(v.B); n.kind {
-		case jsonString: // nothing may follow, so that a date is no time
+		case jsonString: // nothing may follow, so that a date is no time; and a time has a colon
 			us, tenths, fsp, flags, ok = readTimeText(n.str)
-			return us, tenths, fsp, flags, ok && flags&parsedTrailing == 0
+			return us, tenths, fsp, flags, ok && flags&(parsedTrailing|parsedOverflow) == 0 && (flags&parsedDate != 0 || bytes.IndexByte(n.str, ':') >= 0)
 		case jsonTime:
 			return readTime(ctx, &n.num)
 		}

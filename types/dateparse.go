@@ -14,7 +14,7 @@ const (
 	parsedTrailing                        // text follows that was ignored
 	parsedOverflow                        // a TIME beyond 838:59:59 was limited to that
 	parsedOffset                          // the text ends with a zone offset
-	parsedPunct                           // there is only punctuation between date and time
+	parsedUnspaced                        // fields have delimiters, and there is no white space between date and time
 	parsedOdd                             // there may be a delimiter that MySQL warns of
 	parsedClock                           // the text was read as a TIME
 )
@@ -83,15 +83,16 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	}
 	var f [6]int
 	n, used, yearDigits := 0, 0, 0
-	punct := false
+	unspaced := false
 	if onlySpace(s[run:]) || s[run] == '.' && run >= 5 || s[run] == 'T' && run >= 6 {
 		n, used, yearDigits = splitDigits(s[:run], &f)
 		if n == 3 && used < len(s) && s[used] == 'T' {
 			n, used = separatedClock(s, used, &f)
+			unspaced = bytes.IndexByte(s[run:used], ':') >= 0
 		}
 	} else {
 		var other bool
-		n, used, yearDigits, punct, other = splitSeparated(s, &f)
+		n, used, yearDigits, unspaced, other = splitSeparated(s, &f)
 		odd = odd || other
 	}
 	if n < 3 {
@@ -101,8 +102,8 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	if n > 3 {
 		d.flags |= parsedTime
 	}
-	if punct {
-		d.flags |= parsedPunct
+	if unspaced {
+		d.flags |= parsedUnspaced
 	}
 	d.Year, d.Month, d.Day, d.Hour, d.Minute, d.Second = f[0], f[1], f[2], f[3], f[4], f[5]
 	if yearDigits == 2 && (f[0] != 0 || f[1] != 0 || f[2] != 0) {
@@ -165,9 +166,9 @@ const datePartMax = 9999
 // delimiters are those of the standard behind year, month, day, hour and minute.
 const delimiters = "?-- ::"
 
-// splitSeparated parses separated fields, of any number of digits. punct is true if there is neither white space nor
-// a T between date and time, odd if delimiters are not those of the standard.
-func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct, odd bool) {
+// splitSeparated parses separated fields, of any number of digits. unspaced is true if there is no white space between date
+// and time, odd if delimiters are not those of the standard.
+func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, unspaced, odd bool) {
 	i := 0
 	for n < 6 {
 		start := i
@@ -191,13 +192,12 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct, odd bo
 		j := i
 		if n == 3 {
 			// Between date and time: white space, a T, or punctuation.
-			punct = true
+			unspaced = true
 			if j < len(s) && s[j] == 'T' {
 				j++
-				punct = false
 			} else {
 				for j < len(s) && (isSpace(s[j]) || isPunct(s[j])) {
-					punct = punct && !isSpace(s[j])
+					unspaced = unspaced && !isSpace(s[j])
 					j++
 				}
 			}
@@ -212,7 +212,7 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, punct, odd bo
 		odd = odd || j != i+1 || s[i] != delimiters[n] && s[i] != 'T'
 		i = j
 	}
-	return n, used, max(yearDigits, 1), punct && n > 3, odd
+	return n, used, max(yearDigits, 1), unspaced && n > 3, odd
 }
 
 // brokenDatetime reports whether s, a text long enough for a date and time, begins as one and is none, so that it is no time either: digits with a letter
@@ -327,7 +327,9 @@ type timeText struct {
 const fullDatetimeChars = 12
 
 // parseTimeText parses [-][D ]hh:mm:ss.ffffff, hh:mm, hhmmss, mmss or ss. Of a full
-// datetime it returns the time of day. us is not rounded.
+// datetime it returns the time of day, if that stands behind white space: of
+// 2020-01-01T10:00:00 it takes 2020, which is 20 minutes and 20 seconds (str_to_time
+// in MySQL's my_time.cc). us is not rounded.
 func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
@@ -340,7 +342,7 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 		s = s[1:]
 	}
 	if len(s) >= fullDatetimeChars && isDigit(s[0]) {
-		if d, ok := parseDatetimeText(s); d.flags&parsedTime != 0 && d.flags&parsedPunct == 0 {
+		if d, ok := parseDatetimeText(s); d.flags&parsedTime != 0 && d.flags&parsedUnspaced == 0 {
 			t.flags = d.flags
 			if odd {
 				t.flags |= parsedOdd | parsedClock
