@@ -386,7 +386,7 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			}
 		}
 	})
-	if ctx.failed != nil {
+	if ctx.failed != nil || !ctx.fits(base64.StdEncoding.DecodedLen(len(clean))) {
 		return types.Null(), ctx.failed
 	}
 	out, length := ctx.alloc(base64.StdEncoding.DecodedLen(len(clean))), 0

@@ -278,6 +278,9 @@ func evalBitBytes(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}
+	if !ctx.fits(len(v.B)) {
+		return types.Null(), nil
+	}
 	out := ctx.alloc(len(v.B))
 	if len(n.args) == 1 {
 		for i, c := range v.B {
