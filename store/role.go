@@ -316,7 +316,19 @@ func (c *Cluster) serve(term uint64) {
 	if r.over {
 		r.lost, r.over = make(chan struct{}), false
 	}
+	c.lookAtLead() // who asks a store that serves for the gateway must not learn that there is none yet
 	r.serves.Store(true)
+}
+
+// lookAtLead notes who leads region 0, and returns that. The caller holds role.mu.
+func (c *Cluster) lookAtLead() replica.Leadership {
+	r, now := &c.role, c.set.Leadership(0)
+	if now.Store != r.now.Store || now.Led != r.now.Led || now.Term != r.now.Term {
+		r.now = now
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+	return now
 }
 
 // StepDown makes the store stop being the gateway. No read is answered any more until it takes over again.
@@ -388,12 +400,7 @@ func (c *Cluster) keepService() (serves bool) {
 	r := &c.role
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := c.set.Leadership(0)
-	if now.Store != r.now.Store || now.Led != r.now.Led || now.Term != r.now.Term {
-		r.now = now
-		close(r.changed)
-		r.changed = make(chan struct{})
-	}
+	now := c.lookAtLead()
 	switch {
 	case !r.serves.Load():
 		return false

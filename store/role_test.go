@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pandodb/pando/engine"
 	"github.com/pandodb/pando/kvapi"
 )
 
@@ -30,6 +31,29 @@ func TestGap(t *testing.T) {
 		err := gap(c.regions)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || errors.Is(err, kvapi.ErrCorrupt) != (c.want == "corrupt") {
 			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+}
+
+// TestRoleAtOnce: a store that has become the gateway says so when it is asked, not a moment later.
+func TestRoleAtOnce(t *testing.T) {
+	for range 20 {
+		e, err := engine.Open(engine.Options{Dir: "d", FS: engine.NewMemFS(), BallastBytes: engine.NoSpace, LowSpaceBytes: engine.NoSpace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Options{Engine: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Promote(); err != nil {
+			t.Fatal(err)
+		}
+		if gateway, here, _, _ := s.Role(); gateway != s.ID() || !here || !s.Serves() {
+			t.Errorf("store %d was promoted, and the gateway is %d", s.ID(), gateway)
+		}
+		if err := errors.Join(s.Close(), e.Close()); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
