@@ -375,10 +375,10 @@ func evalFromBase64(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || s.IsNull() {
 		return types.Null(), err
 	}
-	if !ctx.fits(2 * len(s.B)) { // for the result and the text without white space
+	if !ctx.fits(len(s.B)) {
 		return types.Null(), nil
 	}
-	clean := make([]byte, 0, len(s.B))
+	clean := ctx.owned(make([]byte, 0, len(s.B)))
 	ctx.pieces(s.B, types.Binary.Charset(), func(piece []byte) {
 		for _, c := range piece {
 			if c != ' ' && (c < '\t' || c > '\r') {

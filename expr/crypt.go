@@ -99,9 +99,6 @@ func evalAES(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if ctx.tooLong(n, len(text.B)+aes.BlockSize) {
 		return types.Null(), nil
 	}
-	if !ctx.fits(len(text.B) + aes.BlockSize) {
-		return types.Null(), nil
-	}
 	if n.name == "aes_encrypt" {
 		out := ctx.copyPadded(text.B, mode)
 		return types.Bytes(out), ctx.crypt(newAES(block, mode, iv, true), out)
