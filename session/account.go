@@ -572,12 +572,11 @@ func (s *Session) setPassword(stmt *syntax.SetPassword) error {
 			return err
 		}
 	}
-	plugin := own.Plugin
 	a := s.node.Users.Find(user, host)
 	if a == nil {
 		return types.Errorf(types.ErPasswordNoMatch)
 	}
-	plugin = a.Plugin
+	plugin := a.Plugin
 	var stored []byte // hashed before anything is locked
 	if stmt.Password.Value != "" {
 		stored = s.node.HashPassword(plugin, []byte(stmt.Password.Value))
