@@ -262,7 +262,8 @@ func (b *BuildContext) betweenOne(n *Node, numbers bool) (*comparator, error) {
 	return &comparator{class: classString, coll: d.coll, bytes: bytewise(d.coll)}, nil
 }
 
-// betweenIntegers is betweenOne of a column of dates or times of which a bound is converted: nil if both bounds are of its kind then.
+// betweenIntegers is betweenOne of a column of dates or times of which a bound is converted: nil if both bounds are of its kind then. A bound that
+// cannot be converted stays as it is.
 func (b *BuildContext) betweenIntegers(n *Node) (_ *comparator, err error) {
 	x, args, same := n.args[0], slices.Clone(n.args), true
 	for i, a := range args[1:] {
@@ -273,11 +274,13 @@ func (b *BuildContext) betweenIntegers(n *Node) (_ *comparator, err error) {
 					return nil, err
 				}
 			case types.TypeDate:
-				v, _ = types.ToDate(b.quietCtx().Context, &v)
-				args[i+1] = Const(v, dateType)
+				if v, ok := types.ToDate(b.quietCtx().Context, &v); ok {
+					args[i+1] = Const(v, dateType)
+				}
 			default:
-				v, _ = types.ToDatetime(b.quietCtx().Context, &v)
-				args[i+1] = Const(v, types.Type{ID: types.TypeDatetime, Scale: int8(v.Scale), Length: -1})
+				if v, ok := types.ToDatetime(b.quietCtx().Context, &v); ok {
+					args[i+1] = Const(v, types.Type{ID: types.TypeDatetime, Scale: int8(v.Scale), Length: -1})
+				}
 			}
 		}
 		same = same && classOf(&args[i+1].typ) == classOf(&x.typ)
