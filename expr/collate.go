@@ -215,12 +215,12 @@ func unreadable(coll types.CollationID, args []Expr) error {
 	return nil
 }
 
-// Readable returns error 3854 if a constant of es cannot be converted to the character set of a text of type t.
-func Readable(t *types.Type, es []Expr) error {
+// Readable returns error 3854 if the constant e cannot be converted to the character set of a text of type t.
+func Readable(t *types.Type, e Expr) error {
 	if !isTextual(t) {
 		return nil
 	}
-	return unreadable(t.Coll, es)
+	return unreadable(t.Coll, []Expr{e})
 }
 
 func noConversion(s []byte, from, to *types.Charset) error {

@@ -337,7 +337,7 @@ func (b *builder) addStep(c *cte, r *result) error {
 	}
 	steps := make([]expr.Expr, len(r.cols))
 	for i := range r.cols {
-		if err := expr.Readable(&c.out[i], constantsOf(r.rel, r.cols[i].id, nil)); err != nil {
+		if err := readable(&c.out[i], r.rel, r.cols[i].id); err != nil {
 			return err
 		}
 		steps[i] = expr.CoerceTo(b.env.Build, r.cols[i].expr(), c.out[i])

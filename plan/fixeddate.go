@@ -57,14 +57,21 @@ func (b *builder) fixedDate(s *scope, date, text expr.Expr, conds []expr.Expr) {
 }
 
 // fixedColumn looks at the constants that column id of a subquery r consists of, as the comparison with x by op would: as in MySQL, a text that is
-// compared with dates has to be one even if the subquery has no rows.
+// compared with dates has to be one even if the subquery has no rows. It need not be in what MySQL computes once: blocks without tables, more than
+// one row of VALUES, and set operations of which it wants the greatest or the least value.
 func (b *binder) fixedColumn(op string, x expr.Expr, r rel, id int) error {
 	if t := x.Type(); !t.IsTemporal() {
 		return nil
 	}
-	for _, k := range constantColumn(r, id) {
+	if _, set := r.(*setOp); set && op != "=" && op != "<>" {
+		return nil
+	}
+	for _, k := range constantsOf(r, id, nil) {
+		if v, ok := r.(*valuesRel); readsNothing(k.block) && !(ok && len(v.rows) == 1) {
+			continue
+		}
 		var none *expr.NoDate
-		if _, err := b.call(op, x, k); errors.As(err, &none) {
+		if _, err := b.call(op, x, k.e); errors.As(err, &none) {
 			return err
 		}
 	}
@@ -76,40 +83,15 @@ func (b *binder) numberColumn(x expr.Expr, r *result, i int) {
 	if t := x.Type(); !t.IsNumeric() && t.ID != types.TypeBit {
 		return
 	}
-	k := constantColumn(r.rel, r.cols[i].id)
-	if len(k) != 1 || expr.AsNumber(k[0]) == k[0] {
+	k := constantsOf(r.rel, r.cols[i].id, nil)
+	if len(k) != 1 || expr.AsNumber(k[0].e) == k[0].e {
 		return
 	}
-	n := expr.AsNumber(k[0])
+	n := expr.AsNumber(k[0].e)
 	c := computed{b.build.newID(), n}
 	r.rel = &extend{r.rel, []computed{c}}
 	r.cols = slices.Clone(r.cols)
 	r.cols[i].id, r.cols[i].info.Type, r.cols[i].coer = c.id, n.Type(), n.Coercibility()
-}
-
-// constantColumn returns the constants that are column id of a query block, or of the branches of a set operation.
-func constantColumn(r rel, id int) []expr.Expr {
-	var made []expr.Expr
-	switch r := r.(type) {
-	case *extend:
-		for _, c := range r.cols {
-			if c.id == id && c.e.Flags()&expr.FlagColumn == 0 {
-				made = append(made, c.e)
-			}
-		}
-	case *setOp:
-		for i := range r.branches {
-			e := r.branches[i].exprs[id-r.first]
-			if from, ok := e.ColumnIndex(); ok {
-				made = append(made, constantColumn(r.branches[i].input, from)...)
-			} else if e.Flags()&expr.FlagColumn == 0 {
-				made = append(made, e)
-			}
-		}
-	case *filter, *sorted, *limited, *distinct, *window, *aggregate:
-		made = constantColumn(r.inputs()[0], id)
-	}
-	return made
 }
 
 // constantText reports whether e is constant: before the statement runs, or in it, where functions of the session, placeholders and subqueries

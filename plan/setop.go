@@ -47,7 +47,7 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 			return nil, err
 		}
 		for _, operand := range []*result{left, right} {
-			if err := expr.Readable(&t, constantsOf(operand.rel, operand.cols[i].id, nil)); err != nil {
+			if err := readable(&t, operand.rel, operand.cols[i].id); err != nil {
 				return nil, err
 			}
 		}
@@ -66,26 +66,65 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 	return out, nil
 }
 
-// constantsOf appends the constants that a column of a block's result consists of.
-func constantsOf(r rel, id int, to []expr.Expr) []expr.Expr {
+// constant is an expression without columns that a column consists of, and the block that has it in its select list.
+type constant struct {
+	e     expr.Expr
+	block rel
+}
+
+// constantsOf appends the constants that column id of r consists of: those of each operand of a set operation, but of EXCEPT and INTERSECT only the
+// first one's, because the others' rows are not in the result.
+func constantsOf(r rel, id int, to []constant) []constant {
+	add := func(e expr.Expr) {
+		if e.Flags()&expr.FlagColumn == 0 {
+			to = append(to, constant{e, r})
+		}
+	}
 	switch r := r.(type) {
 	case *extend:
 		for i := range r.cols {
 			if r.cols[i].id == id {
-				return append(to, r.cols[i].e)
+				add(r.cols[i].e)
+				return to
 			}
 		}
 		return constantsOf(r.input, id, to)
-	case *filter, *sorted, *limited, *distinct:
-		return constantsOf(r.inputs()[0], id, to)
+	case *setOp:
+		branches := r.branches
+		if r.kind != setUnion {
+			branches = branches[:1]
+		}
+		for i := range branches {
+			at := id - r.first
+			if at < 0 || at >= len(branches[i].exprs) {
+				return to
+			}
+			if from, ok := branches[i].exprs[at].ColumnIndex(); ok {
+				to = constantsOf(branches[i].input, from, to)
+			} else {
+				add(branches[i].exprs[at])
+			}
+		}
 	case *valuesRel:
 		for _, row := range r.rows {
 			if at := id - r.first; at >= 0 && at < len(row) {
-				to = append(to, row[at])
+				add(row[at])
 			}
 		}
+	case *filter, *sorted, *limited, *distinct, *window, *aggregate:
+		return constantsOf(r.inputs()[0], id, to)
 	}
 	return to
+}
+
+// readable returns error 3854 if a constant that column id of r consists of cannot be converted to the text type t, whether r has rows or not.
+func readable(t *types.Type, r rel, id int) error {
+	for _, k := range constantsOf(r, id, nil) {
+		if err := expr.Readable(t, k.e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // valuesRows resolves VALUES ROW(…), ROW(…), whose columns are called column_0, column_1 and so on.
