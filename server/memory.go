@@ -52,9 +52,11 @@ const (
 	// statementShare: statements may hold 1/statementShare of the heap without the cache and the memtables. The rest is for garbage,
 	// connections, and memory of statements that is not accounted for.
 	statementShare = 2
-	// spareShare: statements get no more memory when the process has only 1/spareShare left of the heap without the cache. This reserve is
-	// for what they allocate before they account for it.
-	spareShare = 4
+	// Statements get no more memory when the process has only 1/spareShare left of the heap without the cache. This reserve is for what
+	// they allocate before they account for it, and for what the storage engine does with what they have written: a flush and a compaction of
+	// texts of 20 MB hold ten of them for a while. It is at least spareMin, but in a small process no more than 1/spareShareMax.
+	spareShare, spareShareMax = 4, 2
+	spareMin                  = 256 << 20
 	// scarceShare: sessions keep no buffers for their next statement once live data take the cache and 1/scarceShare of the rest.
 	scarceShare = 4
 	// sortShare: the sorters of new indexes may take 1/sortShare of the statements' memory, at most sortBytesMax.
@@ -157,9 +159,15 @@ func (b *budget) gcPercent(live, outside uint64, statements int64) int {
 // scarce reports whether so many live bytes leave too little for the buffers of idle sessions.
 func (b *budget) scarce(live int64) bool { return live > b.cache+max(b.heap()-b.cache, 0)/scarceShare }
 
+// spare is the memory that is left to what statements have not accounted for.
+func (b *budget) spare() int64 {
+	beside := max(b.heap()-b.cache, 0)
+	return max(beside/spareShare, min(beside/spareShareMax, spareMin))
+}
+
 // process returns what exec.MemPool needs to know about this process, whose storage engine tells when it settles.
 func (b *budget) process(settling func() <-chan struct{}) *exec.Process {
-	return &exec.Process{Ceiling: b.heap() - max(b.heap()-b.cache, 0)/spareShare, Limit: b.heap(), InUse: processInUse, Collect: runtime.GC, Settling: settling}
+	return &exec.Process{Ceiling: b.heap() - b.spare(), Limit: b.heap(), InUse: processInUse, Collect: runtime.GC, Settling: settling}
 }
 
 // processInUse is the memory in use by Go, without what it has released to the system or has free, and the memory outside of the Go heap.

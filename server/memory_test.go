@@ -72,6 +72,18 @@ func TestHeapLimit(t *testing.T) {
 }
 
 // TestBudget: memtables, whose memory comes out of the cache, leave a small one its blocks.
+// TestSpare: a quarter of what is beside the cache stays free, in a small process up to a half.
+func TestSpare(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct{ total, cache, want int64 }{
+		{10000 * mb, 1000 * mb, 2000 * mb}, {1000 * mb, 100 * mb, 256 * mb}, {500 * mb, 50 * mb, 200 * mb}, {100 * mb, 90 * mb, 0},
+	} {
+		if got := (&budget{total: c.total, cache: c.cache}).spare(); got != c.want {
+			t.Errorf("of %d MiB with a cache of %d: %d, not %d", c.total/mb, c.cache/mb, got/mb, c.want/mb)
+		}
+	}
+}
+
 func TestBudget(t *testing.T) {
 	for _, c := range []struct{ total, cache, wantCache, wantMemTable int64 }{
 		{32 << 30, 0, 8 << 30, 64 << 20},
