@@ -6,6 +6,7 @@ const (
 	SlotMin, SlotMax = slotMin, slotMax
 	Classes          = classes
 	IdleMax          = idleMax
+	ChangeBytes      = changeBytes
 )
 
 var (

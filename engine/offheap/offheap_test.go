@@ -163,3 +163,49 @@ func BenchmarkNew(b *testing.B) {
 		}
 	})
 }
+
+// TestChanges: who waits for Changes is woken when large blocks come and when they go, once for many of them, and not by small ones.
+func TestChanges(t *testing.T) {
+	outside(t)
+	woken := func() bool {
+		select {
+		case <-offheap.Changes():
+			return true
+		default:
+			return false
+		}
+	}
+	hold := func(n int) (free func()) {
+		p := offheap.New(n)
+		return func() { offheap.Free(p, n) }
+	}
+	hold(64 << 20)() // whatever was told before, the next change is counted from here
+	woken()
+	if free := hold(offheap.ChangeBytes - 1<<20); woken() {
+		t.Error("woken by less than what counts")
+	} else if free(); woken() {
+		t.Error("woken by the end of less than what counts")
+	}
+	var frees []func()
+	for range 4 {
+		frees = append(frees, hold(offheap.ChangeBytes))
+	}
+	if !woken() || woken() {
+		t.Error("four large blocks do not wake once")
+	}
+	for _, free := range frees {
+		free()
+	}
+	if !woken() || woken() {
+		t.Error("the end of four large blocks does not wake once")
+	}
+	for range 16 { // the sum of several counts, too
+		frees = append(frees, hold(2<<20))
+	}
+	if !woken() {
+		t.Error("not woken by many blocks that are large together")
+	}
+	for _, free := range frees[4:] {
+		free()
+	}
+}
