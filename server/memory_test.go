@@ -3,7 +3,13 @@ package server
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"testing"
+
+	"github.com/pandodb/pando/exec"
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // TestGCPercent: an idle server may keep the headroom, a full cache grows by a sixth or so, and nothing in between lets the heap treble.
@@ -238,6 +244,55 @@ func TestQuotaProcs(t *testing.T) {
 		}
 		if got, from := quotaProcs(root, 16); got != c.want || from != c.from {
 			t.Errorf("%s: %d from %q, want %d from %q", c.name, got, from, c.want, c.from)
+		}
+	}
+}
+
+// TestFreeMemoryIsReturned: a process that takes more than its share gives back to the system what Go has free of it, as soon as statements or the memory
+// outside tell of a change; one within its share leaves that to Go.
+func TestFreeMemoryIsReturned(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	forced := func() uint32 { // collections by FreeOSMemory, as nobody else here asks for one
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumForcedGC
+	}
+	for _, c := range []struct {
+		share   int64 // of what the process has, in percent
+		returns bool
+	}{{50, true}, {400, false}} {
+		garbage := make([]byte, 128<<20)
+		for i := 0; i < len(garbage); i += 4 << 10 {
+			garbage[i] = 1
+		}
+		runtime.KeepAlive(garbage)
+		garbage = nil
+		runtime.GC()
+		resident, free := processResident()
+		if free < 100<<20 {
+			t.Fatalf("%d of %d bytes are free after the collection", free, resident)
+		}
+		pool, stop := exec.NewMemPool(0), make(chan struct{})
+		b := budget{total: resident * c.share / 100 * 10 / 9}
+		var ended sync.WaitGroup
+		before := forced()
+		ended.Go(func() { b.tuneGC(pool, stop) })
+		rounds := 0
+		testkit.Await(t, "the share is looked at", func() bool {
+			if err := pool.Ask(64<<20, nil, false); err != nil { // a change that tuneGC is told of
+				t.Fatal(err)
+			}
+			if err := pool.Ask(-64<<20, nil, false); err != nil {
+				t.Fatal(err)
+			}
+			rounds++
+			return forced() > before || !c.returns && rounds > 100
+		})
+		close(stop)
+		ended.Wait()
+		if _, left := processResident(); c.returns && left > free/2 || !c.returns && forced() > before {
+			t.Errorf("%d bytes for %d: %d were free, %d are, %d collections", b.heap(), resident, free, left, forced()-before)
 		}
 	}
 }
