@@ -454,9 +454,10 @@ func TestClusterLocks(t *testing.T) {
 	l := openLine(t, lineFaults{})
 	below := l.now(t)
 	start := l.now(t)
+	const ttl = 100 // in milliseconds; how long this test takes is another matter
 	prewrite := &kvapi.PrewriteRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"),
 		Mutations:   []kvapi.Mutation{{Key: []byte("a"), Value: []byte("1")}, {Key: []byte("b"), Value: []byte("2")}},
-		Coordinator: kvapi.Coordinator{TTL: 100}}
+		Coordinator: kvapi.Coordinator{TTL: ttl}}
 	res, err := l.cluster.Do(prewrite)
 	if err != nil {
 		t.Fatal(err)
@@ -489,11 +490,11 @@ func TestClusterLocks(t *testing.T) {
 	if marks, locks := reopened.Pending(); marks != 0 || locks != 2 {
 		t.Errorf("found %d marks, %d locks again", marks, locks)
 	}
-	status := &kvapi.StatusRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"), Now: l.now(t)}
+	status := &kvapi.StatusRequest{Region: l.region.Ref(), Start: start, Primary: []byte("a"), Now: clock.Make(start.PhysicalMillis()+ttl, 0)}
 	if got, err := l.cluster.Do(status); err != nil || got.(kvapi.Status).State != kvapi.TxnUndecided {
 		t.Errorf("while it may be alive: %+v, %v", got, err)
 	}
-	status.Now = clock.Make(start.PhysicalMillis()+101, 0)
+	status.Now = clock.Make(start.PhysicalMillis()+ttl+1, 0)
 	if got, err := l.cluster.Do(status); err != nil || got.(kvapi.Status).State != kvapi.TxnRolledBack {
 		t.Errorf("after its time: %+v, %v", got, err)
 	}
