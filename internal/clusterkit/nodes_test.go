@@ -215,9 +215,13 @@ func TestSplitsWaitForVoters(t *testing.T) {
 			rows++
 		}
 	}
-	regions := func() int { return len(ns.Gateway().Store.RegionStatuses()) }
+	gateway := func() (g *clusterkit.StoreNode) { // there may be none for a moment
+		within(t, "gateway", func() bool { g = ns.Gateway(); return g != nil })
+		return g
+	}
+	regions := func() int { return len(gateway().Store.RegionStatuses()) }
 	away := ns.Node(2)
-	for ns.Gateway() == away {
+	if gateway() == away {
 		away = ns.Node(1)
 	}
 	leave := func() {
@@ -225,7 +229,7 @@ func TestSplitsWaitForVoters(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(t, "silence of the node that is away", func() bool {
-			for _, st := range ns.Gateway().Store.RegionStatuses() {
+			for _, st := range gateway().Store.RegionStatuses() {
 				if p, _ := st.Region.On(away.ID); st.Group == nil || st.Group.Answers(p.ID) {
 					return false
 				}
