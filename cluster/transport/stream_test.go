@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/internal/testkit"
 )
 
@@ -237,8 +238,18 @@ func TestClients(t *testing.T) {
 }
 
 // TestOrphans: the clients of a node with which there is no link any more are closed at both ends, although nothing ends their own connections. Before
-// that they stay, although nobody has sent the node anything.
+// that they stay, although nobody has sent the node anything. Where a machine has had no time for the links, they have ended rightly: that shows nothing.
 func TestOrphans(t *testing.T) {
+	for began := clock.Mono(); !orphans(t); {
+		if clock.Since(began) > time.Minute {
+			t.Fatal("there is never a link for long")
+		}
+	}
+}
+
+// orphans is an attempt, which fails without a link, although nothing is in its way.
+func orphans(t *testing.T) (linked bool) {
+	t.Helper()
 	d := quick
 	d.orphan = 2 * time.Second // in which a busy machine makes a link
 	c := newCluster(t, d)
@@ -258,19 +269,23 @@ func TestOrphans(t *testing.T) {
 	}
 	conn, err := a.DialClient(background(t), 2, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Log(err)
+		return false
 	}
 	defer conn.Close()
 	<-began
 	testkit.Await(t, "the end of the watch", func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return len(b.neighbours[1].links) > 0 && !b.neighbours[1].watched
+		return len(ended) > 0 || len(b.neighbours[1].links) > 0 && !b.neighbours[1].watched
 	})
-	select {
-	case err := <-ended:
-		t.Fatalf("the client of a node that is there has ended: %v", err)
-	default:
+	if len(ended) > 0 {
+		err := <-ended
+		// The watch makes links by itself. One that was given up shows that a side was not run for as long as that takes.
+		if b.Metrics().DialFailures.Load() == 0 && !a.log.has("nothing was heard of it") && !b.log.has("nothing was heard of it") {
+			t.Fatalf("the client of a node that is there has ended: %v", err)
+		}
+		return false
 	}
 	for _, p := range proxies {
 		p.Silence()
@@ -281,4 +296,5 @@ func TestOrphans(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("the client has an answer")
 	}
+	return true
 }
