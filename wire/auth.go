@@ -188,11 +188,11 @@ func (c *conn) readPassword() ([]byte, error) {
 	if err != nil || c.secure {
 		return answer, err
 	}
+	key, err := c.srv.tls.publicKey()
+	if err = errors.Join(err, c.renew()); err != nil { // to make the key takes seconds on a slow machine, which are not the client's
+		return nil, err
+	}
 	if len(answer) == 1 && answer[0] == shaRequestKey {
-		key, err := c.srv.tls.publicKey()
-		if err != nil {
-			return nil, err
-		}
 		c.resp.appendPayload([]byte{headerMore}, key)
 		if answer, err = c.exchange(); err != nil {
 			return nil, err

@@ -2,10 +2,16 @@ package wire
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/pandodb/pando/kvapi"
 	"github.com/pandodb/pando/privilege/password"
 )
 
@@ -47,6 +53,60 @@ func TestUnknownUserLooksTheSame(t *testing.T) {
 	if d := ts.Counters().Denied; d != 6 {
 		t.Errorf("%d were denied", d)
 	}
+}
+
+// deadlined is a connection that keeps its last deadline, and has none.
+type deadlined struct {
+	net.Conn
+	last atomic.Pointer[time.Time]
+}
+
+func (c *deadlined) SetDeadline(at time.Time) error {
+	c.last.Store(&at)
+	return nil
+}
+
+// TestKeyTakesNoTimeOfClients: while the server makes its RSA key, which may take a slow machine longer than a handshake, the time of the client that has asked for it
+// stands still; one that is disconnected meanwhile does not get another turn.
+func TestKeyTakesNoTimeOfClients(t *testing.T) {
+	ts := startServer(t, nil)
+	making, goOn := make(chan struct{}), make(chan struct{})
+	go ts.tls.rsaOnce.Do(func() {
+		close(making)
+		<-goOn
+		ts.tls.rsaKey, ts.tls.rsaErr = rsa.GenerateKey(rand.Reader, rsaBits)
+		ts.tls.rsaPEM = []byte("key")
+	})
+	<-making
+	waiting := func() (*rawClient, *deadlined) {
+		near, far := net.Pipe()
+		t.Cleanup(func() { _ = far.Close() })
+		_ = far.SetDeadline(time.Now().Add(patience))
+		c := &deadlined{Conn: near}
+		r := &rawClient{t: t, conn: far}
+		ts.ServeConn(c)
+		r.read()
+		r.write(handshakeResponse(rawCaps, "sha", bytes.Repeat([]byte{1}, 32), password.CachingSHA2))
+		r.read()
+		r.write([]byte{shaRequestKey})
+		return r, c
+	}
+	ts.dial(t).read() // it listens, and may be shut down from now on
+	gone, _ := waiting()
+	for _, c := range ts.snapshot(nil) {
+		c.nudge(kvapi.ReasonShutdown)
+	}
+	r, c := waiting()
+	made := time.Now()
+	close(goOn)
+	if p := r.read(); string(p) != string([]byte{headerMore})+"key" {
+		t.Errorf("%q instead of the key", p)
+	}
+	if at := *c.last.Load(); at.Before(made.Add(handshakeTimeoutDefault)) {
+		t.Errorf("the client has %v left", time.Until(at))
+	}
+	gone.expectError(gone.read(), 1053)
+	gone.expectClosed()
 }
 
 // TestUnknownUserOfNativeAccounts: where accounts have the native plugin, so have names without an account.

@@ -99,25 +99,30 @@ func (c *conn) setPhase(phase uint64) { c.setState(byte(c.state.Load()>>8), phas
 func (c *conn) serve() {
 	defer c.close()
 	defer c.recover()
-	if err := c.sock.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout)); err != nil {
-		return
+	err := c.renew()
+	if err == nil && c.srv.proxied(c.peer) {
+		err = c.readProxyHeader()
 	}
-	if c.srv.proxied(c.peer) {
-		if err := c.readProxyHeader(); err != nil {
-			c.reportHandshake(err)
-			return
-		}
+	if err == nil {
+		err = c.handshake()
 	}
-	if err := c.handshake(); err != nil {
+	if err != nil {
 		c.reportHandshake(err)
 		return
 	}
-	if err := c.sock.SetDeadline(time.Time{}); err != nil {
-		return
-	}
+	_ = c.sock.SetDeadline(noDeadline) // fails only on a closed socket
 	c.in.exact = false
 	c.in.partial = c.partial
 	c.loop()
+}
+
+// renew gives the client the time for a handshake, from now on.
+func (c *conn) renew() error {
+	err := c.sock.SetDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout))
+	if c.closing.Load() != 0 { // it may have replaced the deadline of nudge
+		return net.ErrClosed
+	}
+	return err
 }
 
 // recover turns a panic into the end of this connection. Without it a fault in one statement would end the process and

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/privilege/password"
 	"github.com/pandodb/pando/types"
 )
@@ -36,13 +35,11 @@ func (c *conn) handshake() error {
 	}
 	c.in.seq = c.resp.seq
 	payload, err := c.in.next()
+	if err == nil && len(payload) == sslRequestLen {
+		payload, err = c.startTLS(payload)
+	}
 	if err != nil {
 		return err
-	}
-	if len(payload) == sslRequestLen {
-		if payload, err = c.startTLS(payload); err != nil {
-			return err
-		}
 	}
 	c.resp.seq = c.in.seq
 	info := *c.info
@@ -267,12 +264,12 @@ func (c *conn) changeUser(payload []byte) bool {
 	}
 	info.User = l.user
 	c.setState(ComChangeUser, phaseConnect)
-	err := c.sock.SetReadDeadline(clock.Now().Add(c.srv.opt.HandshakeTimeout))
+	err := c.renew()
 	if err == nil {
 		var cred Credential
 		if cred, err = c.authenticate(l); err == nil {
 			info.Account = cred.Account
-			err = c.sock.SetReadDeadline(noDeadline)
+			err = c.sock.SetDeadline(noDeadline)
 		}
 	}
 	c.setState(ComChangeUser, phaseBusy)

@@ -36,7 +36,7 @@ type Options struct {
 	MaxConnections int
 	// MaxAllowedPacket is the largest command of a new connection, in bytes.
 	MaxAllowedPacket int
-	// HandshakeTimeout bounds the time from accept to the end of authentication.
+	// HandshakeTimeout bounds the time from accept to the end of authentication, without that in which the server makes its RSA key.
 	HandshakeTimeout time.Duration
 	// WaitTimeout, NetReadTimeout and NetWriteTimeout are the initial values of a
 	// connection; its session changes them through Control.

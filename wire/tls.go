@@ -97,11 +97,8 @@ func (k *tlsKeys) publicKey() ([]byte, error) {
 var errNotDecrypted = errors.New("password does not decrypt")
 
 // decrypt returns a password that was masked with the salt and encrypted with the public key (OAEP with SHA-1, by protocol),
-// with its closing NUL.
+// with its closing NUL. There is a key already.
 func (k *tlsKeys) decrypt(b, salt []byte) ([]byte, error) {
-	if _, err := k.publicKey(); err != nil {
-		return nil, err
-	}
 	plain, err := rsa.DecryptOAEP(sha1.New(), nil, k.rsaKey, b, nil)
 	if err != nil {
 		return nil, errNotDecrypted // the cause tells an attacker more than it tells us
