@@ -66,7 +66,9 @@ type node struct {
 	args       []string
 	program    string // empty for binary
 	clock      string // file that says how wrong the clock is, for a program that can have a wrong one
-	limits     string // JSON of store.Limits, for a program that takes them from limitsEnv
+	limits     string // JSON of nodeLimits, for a program that takes them from limitsEnv
+	space      string // network namespace; empty for the test's own
+	password   string // of root
 	enter      string // file of a cgroup that the process puts itself into; empty for none
 	cmd        *exec.Cmd
 	mysql      string // host:port
@@ -112,6 +114,9 @@ func (n *node) launch() error {
 	if n.enter != "" {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", `echo $$ >"$0" && exec "$@"`, n.enter, n.binary()}, args...)...)
 	}
+	if n.space != "" {
+		cmd = exec.Command("ip", append([]string{"netns", "exec", n.space, n.binary()}, args...)...) // which becomes the node
+	}
 	if n.clock != "" {
 		cmd.Env = append(os.Environ(), clockEnv+"="+n.clock, limitsEnv+"="+n.limits)
 	}
@@ -119,8 +124,8 @@ func (n *node) launch() error {
 	return n.launchAs(cmd)
 }
 
-// clockEnv names, for a program with a clock that can be wrong, the file that says by how many seconds it is; limitsEnv has limits of the store.
-const clockEnv, limitsEnv = "WRONG_CLOCK", "STORE_LIMITS" // settings begin with PANDO_
+// clockEnv names, for a program with a clock that can be wrong, the file that says by how many seconds it is; limitsEnv has limits.
+const clockEnv, limitsEnv = "WRONG_CLOCK", "GIVEN_LIMITS" // settings begin with PANDO_
 
 // binary is the node's program.
 func (n *node) binary() string {
@@ -244,9 +249,9 @@ func (n *node) signal(sig syscall.Signal) int {
 func (n *node) host() string { host, _, _ := net.SplitHostPort(n.mysql); return host }
 func (n *node) port() string { _, port, _ := net.SplitHostPort(n.mysql); return port }
 
-// dsn is the address of a database for Go's driver, as root without a password.
+// dsn is the address of a database for Go's driver, as root.
 func (n *node) dsn(db, params string) string {
-	return "root@tcp(" + n.mysql + ")/" + db + "?" + params
+	return "root:" + n.password + "@tcp(" + n.mysql + ")/" + db + "?" + params
 }
 
 // open connects Go's driver to a database.

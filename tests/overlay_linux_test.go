@@ -69,12 +69,14 @@ func replace(pairs ...string) func(string) (string, error) {
 }
 
 // wrongClock builds, once, a program whose wall clock is wrong by as much as a file says, while what is measured in between goes on rightly: as on a machine
-// whose clock was set. It also takes small regions, so that there are many of them, and other limits of the store than the product's.
+// whose clock was set. It also takes small regions, so that there are many of them, and other limits of
+// the store and the transport than the product's (nodeLimits).
 var wrongClock = sync.OnceValues(func() (string, error) {
 	return buildOther("wrongclock", map[string]func(string) (string, error){
 		"clock/clock.go":    replace("{ return time.Now() }", "{ return shifted() }", "return time.Now().UnixMilli()", "return shifted().UnixMilli()"),
 		"server/options.go": replace("const regionBytesMin = 1 << 20", "const regionBytesMin = 1 << 10"),
-		"server/node.go":    replace("store.Options{Engine: n.engine,", "store.Options{Limits: givenLimits(n.log), Engine: n.engine,"),
+		"server/node.go":    replace("store.Options{Engine: n.engine,", "store.Options{Limits: givenLimits(n.log).Store, Engine: n.engine,"),
+		"server/cluster.go": replace("transport.Options{\n", "transport.Options{Limits: givenLimits(n.log).Transport,\n"),
 		"server/given.go": func(string) (string, error) {
 			return `package server
 
@@ -84,11 +86,15 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/pandodb/pando/cluster/transport"
 	"github.com/pandodb/pando/store"
 )
 
 // givenLimits are those that the test has drawn.
-func givenLimits(log *slog.Logger) (l store.Limits) {
+func givenLimits(log *slog.Logger) (l struct {
+	Store     store.Limits
+	Transport transport.Limits
+}) {
 	if text := os.Getenv("` + limitsEnv + `"); text != "" {
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			panic(err)

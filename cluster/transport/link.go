@@ -31,7 +31,7 @@ type link struct {
 }
 
 func (t *Transport) newLink(c net.Conn, node uint64, dialed bool) *link {
-	return &link{t: t, conn: c, node: node, dialed: dialed, out: outbox{wake: make(chan struct{}, 1)}, done: make(chan struct{})}
+	return &link{t: t, conn: c, node: node, dialed: dialed, out: newOutbox(t), done: make(chan struct{})}
 }
 
 // end closes the link, once.
@@ -158,12 +158,15 @@ func writeChunks(c net.Conn, b []byte, dead time.Duration) error {
 
 // outbox is what waits to be written to a link.
 type outbox struct {
+	t    *Transport
 	wake chan struct{} // has room for one
 
 	mu     sync.Mutex // guards what follows; a leaf
 	buf    []byte
 	frames int
 }
+
+func newOutbox(t *Transport) outbox { return outbox{t: t, wake: make(chan struct{}, 1)} }
 
 // errFull: the outbox holds as much as it may.
 var errFull = errors.New("the queue is full")
@@ -172,8 +175,9 @@ var errFull = errors.New("the queue is full")
 func (o *outbox) put(k kind, head, body []byte) bool {
 	o.mu.Lock()
 	size := headerBytes + len(head) + len(body)
-	if o.frames > 0 && (len(o.buf)+size > queueBytesMax || o.frames >= queueFramesMax) {
+	if most := o.t.o.Limits; o.frames > 0 && (len(o.buf)+size > most.QueueBytes || o.frames >= most.QueueFrames) {
 		o.mu.Unlock()
+		o.t.metrics.Full.Inc()
 		return false
 	}
 	o.buf = appendFrame(o.buf, k, head, body)

@@ -7,6 +7,7 @@ type Metrics struct {
 	SentBytes, ReceivedBytes       status.Counter // of links and snapshots, without TLS
 	SentMessages, ReceivedMessages status.Counter // of raft
 	Drops                          status.Counter // messages that were not sent or not taken
+	Full                           status.Counter // frames for which the queue of a link had no room
 	Calls, Busy                    status.Counter // calls made; calls refused here because too many wait
 	Connects, Reconnects           status.Counter // connections made; those of them that replace a link of messages
 	DialFailures                   status.Counter
@@ -33,6 +34,7 @@ func (m *Metrics) Register(r *status.Registry) error {
 		{"transport_messages_total", "Raft messages between nodes.", status.Labels{"direction": "sent"}, &m.SentMessages},
 		{"transport_messages_total", "Raft messages between nodes.", status.Labels{"direction": "received"}, &m.ReceivedMessages},
 		{"transport_dropped_messages_total", "Raft messages that were not sent or not taken; raft says them again.", nil, &m.Drops},
+		{"transport_queue_full_total", "Frames of any kind for which the queue of a connection to another node had no room.", nil, &m.Full},
 		{"transport_calls_total", "Calls made to other nodes.", nil, &m.Calls},
 		{"transport_busy_total", "Calls refused because too many wait.", nil, &m.Busy},
 		{"transport_connects_total", "Connections made to other nodes.", nil, &m.Connects},

@@ -13,7 +13,7 @@ import (
 
 // Limits.
 const (
-	// queueBytesMax and queueFramesMax bound what waits for a link. A raft message has a megabyte at most, and one entry of any size.
+	// queueBytesMax and queueFramesMax are the defaults of Limits.
 	queueBytesMax  = 64 << 20
 	queueFramesMax = 16 << 10
 	// frameBytesMax bounds what a member of the cluster may send at once.
@@ -71,6 +71,13 @@ type Handler interface {
 	Client(from uint64, conn net.Conn)
 }
 
+// Limits bound what waits for a link: 64 MiB, and 16 Ki frames. One frame always fits; a raft message has a megabyte at most, and one entry of any size. Tests
+// make them small.
+type Limits struct {
+	QueueBytes  int `least:"1"`
+	QueueFrames int `least:"1"`
+}
+
 // Options are what a Transport is made of.
 type Options struct {
 	// Listener accepts other nodes; the Transport closes it.
@@ -101,6 +108,8 @@ type Options struct {
 	Fatal func(error)
 	// Logger receives what operators have to know; nil discards it.
 	Logger *slog.Logger
+	// Limits: zero fields take the defaults.
+	Limits Limits
 
 	delays *delays // nil for the defaults
 }

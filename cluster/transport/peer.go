@@ -39,7 +39,7 @@ func (t *Transport) peer(node uint64) *peer {
 	defer t.mu.Unlock()
 	p := t.peers[node]
 	if p == nil && !t.closed && len(t.peers) < nodesMax {
-		p = &peer{t: t, node: node, wake: make(chan struct{}, 1), waiting: outbox{wake: make(chan struct{}, 1)}}
+		p = &peer{t: t, node: node, wake: make(chan struct{}, 1), waiting: newOutbox(t)}
 		t.peers[node] = p
 		t.wg.Go(p.run)
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -55,6 +56,8 @@ func Listen(o Options) (*Transport, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Limits.QueueBytes = cmp.Or(o.Limits.QueueBytes, queueBytesMax)
+	o.Limits.QueueFrames = cmp.Or(o.Limits.QueueFrames, queueFramesMax)
 	var life [8]byte
 	if _, err := rand.Read(life[:]); err != nil {
 		return nil, err

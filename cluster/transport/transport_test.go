@@ -15,6 +15,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -285,6 +286,57 @@ func TestSendNeverWaits(t *testing.T) {
 	}
 	a.Send(9, 1, []byte("nobody"))
 	testkit.Await(t, "the reason", func() bool { return strings.Contains(peerFault(a, 9), "no member") })
+}
+
+// TestSmallQueues: with queues of a few frames much is refused, which is counted, and nothing hangs: calls end, by their answer or by an error that
+// says that there is no room, and messages get through as soon as it is calmer.
+func TestSmallQueues(t *testing.T) {
+	rng := testkit.Rand(testkit.Seed(t), 0)
+	limits := Limits{QueueFrames: 1 + rng.IntN(3), QueueBytes: 1 + rng.IntN(8<<10)}
+	t.Logf("%+v", limits)
+	c := newCluster(t, patient)
+	small := func(o *Options) { o.Limits = limits }
+	a, b := c.join(1, small), c.join(2, small)
+	b.in.call = func(_ context.Context, _ uint64, _ byte, payload []byte) ([]byte, error) { return payload, nil }
+	ctx, big := background(t), make([]byte, 4<<10)
+	var callers sync.WaitGroup
+	var answered atomic.Int64
+	for range 16 {
+		callers.Go(func() {
+			for range 100 {
+				switch answer, err := a.Call(ctx, 2, 1, big); {
+				case err == nil && len(answer) == len(big):
+					answered.Add(1)
+				case ctx.Err() != nil:
+					t.Error("a call hangs")
+					return
+				}
+			}
+		})
+	}
+	for range 1000 {
+		a.Send(2, 1, big)
+	}
+	callers.Wait()
+	if answered.Load() == 0 {
+		t.Error("no call was answered")
+	}
+	if a.Metrics().Full.Load() == 0 || a.Metrics().Drops.Load() == 0 {
+		t.Errorf("%d frames were refused, %d messages dropped", a.Metrics().Full.Load(), a.Metrics().Drops.Load())
+	}
+	testkit.Await(t, "a message of its own to arrive", func() bool {
+		a.Send(2, 7, []byte("afterwards"))
+		for _, m := range b.in.got() {
+			if m.region == 7 {
+				return true
+			}
+		}
+		return false
+	})
+	testkit.Await(t, "a call of its own to be answered", func() bool {
+		answer, err := a.Call(ctx, 2, 1, big)
+		return err == nil && len(answer) == len(big)
+	})
 }
 
 func peerFault(t *node, to uint64) string {
