@@ -264,21 +264,21 @@ func (c *copies) startBooks(clients int) *books {
 		mustExec(c.t, db, fmt.Sprintf("INSERT IGNORE INTO bank.account VALUES (%d, %d)", i, bookBalance))
 	}
 	l := &books{c: c, stop: make(chan struct{}), seed: testkit.Seed(c.t), base: time.Now().UnixNano()}
-	var addresses []string
+	var sources []string
 	for _, n := range c.nodes {
-		addresses = append(addresses, n.mysql)
+		sources = append(sources, n.dsn("bank", clientTimeouts))
 	}
 	for k := range clients {
-		l.wait.Go(func() { l.client(k, addresses) })
+		l.wait.Go(func() { l.client(k, sources) })
 	}
 	return l
 }
 
 // client transfers until stop. After an error it goes to another node.
-func (l *books) client(k int, addresses []string) {
+func (l *books) client(k int, sources []string) {
 	rng := testkit.Rand(l.seed, uint64(k))
 	for n := int64(0); ; {
-		db, err := sql.Open("mysql", "root@tcp("+addresses[rng.IntN(len(addresses))]+")/bank?"+clientTimeouts)
+		db, err := sql.Open("mysql", sources[rng.IntN(len(sources))])
 		if err != nil {
 			l.c.t.Error(err)
 			return
