@@ -282,11 +282,15 @@ func TestIncarnationGrows(t *testing.T) {
 	a, b := c.join(1, func(o *Options) { o.Incarnation = named.Load }), c.join(2, func(o *Options) { o.Incarnation, o.Admit = named.Load, admit })
 	hears := func(what string, incarnation uint64) {
 		t.Helper()
-		testkit.Await(t, what, func() bool {
-			before := len(b.in.got())
+		testkit.Await(t, fmt.Sprintf("incarnation %d", incarnation), func() bool {
 			a.Send(2, 1, []byte("0 "))
 			there := b.Nodes()
-			return len(b.in.got()) > before && len(there) == 1 && there[0].Incarnation == incarnation
+			return len(there) == 1 && there[0].Incarnation == incarnation
+		})
+		before := len(b.in.got())
+		testkit.Await(t, what, func() bool {
+			a.Send(2, 1, []byte("0 "))
+			return len(b.in.got()) > before
 		})
 	}
 	hears("a message", 1)
