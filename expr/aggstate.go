@@ -389,8 +389,9 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 	if err != nil {
 		return d, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}
-	// As in MySQL, the quotient is computed with more digits than the scale, truncated, and then rounded.
-	q, _, err := types.DecDiv(d, types.Decimal(n, 0), int(s.typ.Scale)+wordDigits-int(d.Scale), int(s.typ.Scale))
+	// As in MySQL, the quotient is cut off at a whole word of digits, and then rounded to the scale.
+	scale := wholeWords(int(s.typ.Scale))
+	q, _, err := types.DecDiv(d, types.Decimal(n, 0), scale-int(d.Scale), int(s.typ.Scale))
 	if err != nil {
 		return q, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}

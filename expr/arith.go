@@ -351,12 +351,14 @@ func (ctx *Ctx) divideDecimals(n *Node, row []types.Value, increment int) (types
 		return types.Null(), err
 	}
 	a, d := ctx.decimal(&x), ctx.decimal(&y)
-	up := func(digits int) int { return (digits + wordDigits - 1) / wordDigits * wordDigits }
-	fa, fd := up(int(a.Scale)), up(int(d.Scale))
+	fa, fd := wholeWords(int(a.Scale)), wholeWords(int(d.Scale))
 	incr := max(0, increment-(fa-int(a.Scale)+fd-int(d.Scale)))
-	scale := up(fa + fd + incr)
+	scale := wholeWords(fa + fd + incr)
 	return ctx.quotient(n, a, d, max(min(scale, types.MaxDecimalScale), int(n.typ.Scale)))
 }
+
+// wholeWords returns the digits of the words that hold so many.
+func wholeWords(digits int) int { return (digits + wordDigits - 1) / wordDigits * wordDigits }
 
 // quotient returns a / d with scale fraction digits, of which the result may keep more than its type has (Node.loose).
 func (ctx *Ctx) quotient(n *Node, a, d types.Value, scale int) (types.Value, error) {

@@ -16,7 +16,9 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	n.coer, n.ascii = CoerNumeric, true
 	switch {
 	case t.IsInteger() && !isExtremeDate(x): // not asNumber: it reads the text of a CASE or IF
-		x = wholeNumber(AsNumber(x))
+		if x = AsNumber(x); !t.Unsigned || !x.IsCall("unix_timestamp") {
+			x = wholeNumber(x)
+		}
 	case t.IsNumeric() && t.ID != types.TypeYear:
 		x = asNumber(x)
 	}

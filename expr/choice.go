@@ -98,13 +98,15 @@ func rawChoice(e Expr) Expr {
 	return &n
 }
 
-// wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes.
+// wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes; of UNIX_TIMESTAMP the fraction is cut
+// off.
 func wholeNumber(e Expr) Expr {
 	sum := e.IsCall("date_add", "date_sub") && e.typ.ID == types.TypeDatetime || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
 	if e.mixed && !e.typ.IsInteger() {
 		return rawChoice(e) // the integer that the chosen value is
 	}
-	if e.typ.Scale <= 0 || !sum {
+	cut := e.IsCall("unix_timestamp") // which leaves the fraction away
+	if e.typ.Scale <= 0 || !sum && !cut {
 		return e
 	}
 	n := newCall("whole number", []Expr{e})
@@ -114,7 +116,11 @@ func wholeNumber(e Expr) Expr {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		whole, _ := types.DecToInt(types.DecRound(ctx.decimal(&v), 0))
+		d := ctx.decimal(&v)
+		if cut {
+			d = types.DecTruncate(d, 0)
+		}
+		whole, _ := types.DecToInt(types.DecRound(d, 0))
 		return types.Int(whole), nil
 	}
 	return n

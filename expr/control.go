@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/types"
 )
 
@@ -167,7 +169,9 @@ func buildCase(b *BuildContext, n *Node) error {
 		return err
 	}
 	var where []int
+	n.args = slices.Clone(n.args)
 	for i := 1; i < len(n.args); i += 2 {
+		n.args[i-1] = asNumber(n.args[i-1])
 		where = append(where, i)
 	}
 	if len(n.args)%2 == 1 {
@@ -293,6 +297,7 @@ func buildIf(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	n.args = []Expr{asNumber(n.args[0]), n.args[1], n.args[2]}
 	if err := b.unify(n, []int{1, 2}); err != nil {
 		return err
 	}

@@ -32,12 +32,13 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 		var d types.DateTime
 		neg := false
 		if n.name == "time_format" {
-			t, ok := ctx.clockOf(&v)
-			if !ok {
+			m, ok := ctx.momentOf(&v)
+			if !ok || hasCalendar(f.B) {
 				return types.Null(), nil
 			}
-			neg = t < 0
-			d = clockParts(max(t, -t))
+			if d = types.UnpackDatetime(m.d); !m.date {
+				neg, d = m.us < 0, clockParts(max(m.us, -m.us))
+			}
 		} else {
 			packed, ok := ctx.datetimeOf(&v)
 			if !ok {
@@ -52,6 +53,18 @@ func buildDateFormat(b *BuildContext, n *Node) error {
 		return ctx.formatted(n, out, d, f.B), nil
 	}
 	return nil
+}
+
+// hasCalendar reports whether a format has a part that TIME_FORMAT has no value for, even of a date: of the week, the day of the year, and the day with a suffix.
+func hasCalendar(format []byte) bool {
+	for i := 0; i+1 < len(format); i++ {
+		if format[i] == '%' {
+			if i++; bytes.IndexByte([]byte("WwaDjUuVvXx"), format[i]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // formatPieceBytes is how many bytes of a format are processed between two polls.

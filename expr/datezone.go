@@ -41,6 +41,10 @@ func buildTimestamp(_ *BuildContext, n *Node) error {
 		if !ok {
 			return types.Null(), err
 		}
+		if v := types.Datetime(d, 0); !types.DateAllowed(ctx.Context, &v) { // as CAST
+			ctx.badDate("datetime", &v)
+			return types.Null(), nil
+		}
 		if len(n.args) == 2 {
 			v, err := n.args[1].eval(ctx, n.args[1], row)
 			if err != nil || v.IsNull() {

@@ -143,10 +143,15 @@ func buildNeg(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
+	text := n.args[0].isHexLiteral() || n.args[0].typ.IsTemporal() && n.args[0].typ.ID != types.TypeYear
 	n.args = []Expr{asNumber(n.args[0])}
 	x := n.args[0]
 	n.coer, n.notNull, n.loose, n.deep = CoerNumeric, x.notNull, x.loose, x.deep
-	switch numericClass(x) {
+	c := numericClass(x)
+	if text { // as every text
+		c = classFloat
+	}
+	switch c {
 	case classFloat:
 		n.typ = doubleOf(0, x)
 		n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -191,7 +196,7 @@ func (ctx *Ctx) bitOperand(v *types.Value) uint64 {
 	switch v.K {
 	case types.KindInt, types.KindUint, types.KindBit:
 		return uint64(v.N)
-	case types.KindDecimal, types.KindFloat, types.KindString:
+	case types.KindString:
 		if !ctx.reads(v) {
 			return 0
 		}
@@ -222,10 +227,11 @@ func buildBit(b *BuildContext, n *Node) error {
 		bytewise = bytewise && (binaryOperand(second) || second.isHexLiteral()) || first.isHexLiteral() && binaryOperand(second)
 	}
 	if bytewise {
-		n.typ, n.coer, n.eval = first.typ, CoerCoercible, evalBitBytes
+		length := byteLength(&first.typ)
 		if len(n.args) == 2 && !shift {
-			n.typ.Length = max(n.typ.Length, n.args[1].typ.Length)
+			length = max(length, byteLength(&n.args[1].typ))
 		}
+		n.typ, n.coer, n.eval = stringType(known(length), types.Binary), CoerCoercible, evalBitBytes
 		return nil
 	}
 	args := make([]Expr, len(n.args))

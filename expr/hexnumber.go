@@ -35,7 +35,7 @@ func (n *Node) readNumbers() {
 		switch n.name {
 		case "conv", "oct", "bin": // they read texts
 			return AsNumber(a)
-		case "bit_count":
+		case "bit_count", "char", "char_using", "inet_ntoa":
 			return wholeNumber(asNumber(a))
 		}
 		return asNumber(a)
@@ -69,6 +69,8 @@ func asNumber(e Expr) Expr {
 		return extremeOfNumbers(computed(e))
 	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"): // the number that its text begins with
 		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
+	case computed(e).IsCall("elt"):
+		return eltNumber(computed(e))
 	case e.IsCall("nullif") && e.args[0].isHexLiteral():
 		n := *e
 		n.args = slices.Clone(e.args)
@@ -93,6 +95,24 @@ func asNumber(e Expr) Expr {
 		if n.isResult(i) && n.args[i].typ.Kind() != n.typ.Kind() {
 			n.args[i] = toDouble(n.args[i])
 		}
+	}
+	return &n
+}
+
+// eltNumber returns the ELT as the number that the chosen argument is.
+func eltNumber(e Expr) Expr {
+	n := *e
+	n.args = slices.Clone(e.args)
+	n.typ, n.coer, n.ascii, n.batch, n.filter = doubleType(), CoerNumeric, true, nil, nil
+	for i := range n.args[1:] {
+		n.args[i+1] = toDouble(n.args[i+1])
+	}
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		i, null, err := ctx.int(n.args[0], row)
+		if null || i < 1 || i >= int64(len(n.args)) {
+			return types.Null(), err
+		}
+		return n.args[i].eval(ctx, n.args[i], row)
 	}
 	return &n
 }

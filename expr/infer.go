@@ -104,11 +104,14 @@ func AsNumber(e Expr) Expr {
 	return e
 }
 
-// numbersOf returns args with AsNumber applied, for operators that read them as numbers or truth values.
+// AsCondition returns e where a truth value is read from it: whether the number that it is is not 0.
+func AsCondition(e Expr) Expr { return asNumber(e) }
+
+// numbersOf returns args with asNumber applied, for operators that read them as numbers or truth values.
 func numbersOf(args []Expr) []Expr {
 	out := make([]Expr, len(args))
 	for i, a := range args {
-		out[i] = AsNumber(a)
+		out[i] = asNumber(a)
 	}
 	return out
 }

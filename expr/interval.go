@@ -199,7 +199,7 @@ func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	u := n.aux.(types.IntervalUnit)
-	if hasDate(u) && !(u.HasTime() && isClock(&v)) {
+	if hasDate(u) && !u.HasTime() || u.HasTime() && ctx.isPlainDate(&v) {
 		d, ok := ctx.datetimeOf(&v)
 		if !ok {
 			return types.Null(), nil
@@ -213,9 +213,22 @@ func evalExtract(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.Int(types.ExtractTime(u, t)), nil
 }
 
-// isClock reports whether v is a time without a date, in which days count as hours: a TIME, and a text that does not begin with a date.
-func isClock(v *types.Value) bool {
-	return v.K == types.KindTime || v.K == types.KindString && !types.HasDate(v.B)
+// isPlainDate reports whether EXTRACT of units of time takes v for a date, and not for a time without one, in which days count as hours: a date, a text that is
+// plainly one, and a number whose digits are.
+func (ctx *Ctx) isPlainDate(v *types.Value) bool {
+	switch v.K {
+	case types.KindTime, types.KindJSON:
+		return false
+	case types.KindDate, types.KindDatetime, types.KindTimestamp:
+		return true
+	case types.KindString:
+		return types.HasPlainDate(v.B)
+	}
+	if !types.HasPlainDate(ctx.textOf(v)) {
+		return false
+	}
+	_, ok := types.ToDatetime(nil, v)
+	return ok
 }
 
 // clockParts splits a TIME of us >= 0 microseconds; the hours may exceed 23.

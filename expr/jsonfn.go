@@ -21,7 +21,7 @@ var jsonTable = map[string]function{
 	"json_merge_patch": {2, -1, 0, jsonFn(evalJSONMergePatch)}, "json_merge_preserve": {2, -1, 0, jsonFn(evalJSONMergePreserve)},
 	"json_merge": {2, -1, 0, jsonFn(evalJSONMergePreserve)}, "json_pretty": {1, 1, 0, jsonText(evalJSONPretty)},
 	"json_storage_size": {1, 1, 0, plain(intType(21), overDocuments(evalJSONStorageSize))}, "json_storage_free": {1, 1, 0, plain(intType(21), overDocuments(evalJSONDepthZero))},
-	"json_search": {3, -1, 0, jsonFn(evalJSONSearch)}, "json_schema_valid": {2, 2, 0, buildJSONSchema}, "json_schema_validation_report": {2, 2, 0, buildJSONSchema},
+	"json_search": {3, -1, 0, buildJSONSearch}, "json_schema_valid": {2, 2, 0, buildJSONSchema}, "json_schema_validation_report": {2, 2, 0, buildJSONSchema},
 	"json_value": {2, 2, 0, buildJSONValue},
 }
 

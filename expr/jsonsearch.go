@@ -14,6 +14,7 @@ import (
 type jsonFinder struct {
 	ctx   *Ctx
 	like  *types.Like
+	coll  types.CollationID   // of like
 	one   bool                // stop at the first match
 	path  []byte              // to the current value
 	found [][]byte            // paths of the matches
@@ -21,6 +22,19 @@ type jsonFinder struct {
 	// been has the positions, in document and search path, at which a ** has been evaluated. Without it, several ** would reach the same value in
 	// exponentially many ways.
 	been map[string]struct{}
+}
+
+// buildJSONSearch is JSON_SEARCH. Its pattern decides about case, unless it binds no stronger than the texts of the document.
+func buildJSONSearch(b *BuildContext, n *Node) error {
+	if err := jsonFn(evalJSONSearch)(b, n); err != nil {
+		return err
+	}
+	d, ok := derivation{types.Utf8mb4Bin, CoerCoercible, false}.merge(b.derive(n.args[2]))
+	if !ok || d.coer == coerConflict || d.coll == types.Binary {
+		d.coll = types.Utf8mb4Bin
+	}
+	n.aux = d.coll
+	return nil
 }
 
 func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -50,15 +64,18 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			escape, _ = utf8.DecodeRune(char)
 		}
 	}
-	pattern := what.B
+	pattern, coll := what.B, n.aux.(types.CollationID)
 	if text, ok := types.JSONText(&what); ok { // else its bytes
 		pattern = text
 	}
-	like, err := ctx.like(pattern, escape, types.Utf8mb4Bin)
+	if pattern, err = ctx.jsonTextIn(coll, pattern); err != nil {
+		return types.Null(), err
+	}
+	like, err := ctx.like(pattern, escape, coll)
 	if err != nil {
 		return types.Null(), err
 	}
-	f := &jsonFinder{ctx: ctx, like: like, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
+	f := &jsonFinder{ctx: ctx, like: like, coll: coll, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
 	var paths [][]pathLeg
 	for i := 4; i < len(n.args); i++ { // all are parsed, even if the search ends before the last one
 		legs, ok, perr := ctx.path(n, i, row)
@@ -109,6 +126,19 @@ func (ctx *Ctx) oneOrAll(n *Node, row []types.Value) (all, ok bool, err error) {
 	return all, true, nil
 }
 
+// jsonTextIn returns a text of a document in the character set of coll.
+func (ctx *Ctx) jsonTextIn(coll types.CollationID, text []byte) ([]byte, error) {
+	from, to := types.Utf8mb4Bin.Charset(), coll.Charset()
+	if from == to {
+		return text, nil
+	}
+	if !ctx.fits(len(text)) {
+		return nil, ctx.failed
+	}
+	text, _ = types.ConvertCharset(nil, text, from, to)
+	return ctx.owned(text), nil
+}
+
 func (f *jsonFinder) enough() bool { return f.one && len(f.found) > 0 }
 
 // search adds the paths of all strings in text that match.
@@ -117,7 +147,11 @@ func (f *jsonFinder) search(text []byte) error {
 		return err
 	}
 	if len(text) > 0 && text[0] == '"' {
-		hit, err := f.like.Match(types.UnquoteJSON(text), f.ctx.Poll)
+		text, err := f.ctx.jsonTextIn(f.coll, types.UnquoteJSON(text))
+		if err != nil {
+			return err
+		}
+		hit, err := f.like.Match(text, f.ctx.Poll)
 		if err != nil || !hit {
 			return err
 		}

@@ -55,6 +55,9 @@ func decimalScaleOf(e Expr, v *types.Value) int {
 	return int(v.Scale)
 }
 
+// weightsKept is of how many characters WEIGHT_STRING is a VARBINARY.
+const weightsKept = 1000
+
 // opaqueType returns the type of the binary string e as an opaque value has it: CASE and its like keep what their results have in common, and
 // functions with long results make a MEDIUMBLOB.
 func opaqueType(e Expr) types.TypeID {
@@ -67,7 +70,11 @@ func opaqueType(e Expr) types.TypeID {
 	case e.IsCall("coalesce", "ifnull", "greatest", "least"):
 		from = e.args
 	case e.IsCall("weight_string"):
-		return types.TypeVarbinary
+		a := origin(e.args[0])
+		if chars := charLength(&a.typ); a.typ.Coll == types.Binary || chars >= 0 && chars < weightsKept && !a.typ.IsBlob() {
+			return types.TypeVarbinary
+		}
+		return types.TypeMediumBlob
 	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress") && !slices.ContainsFunc(e.args, ofAnyLength):
 		return types.TypeMediumBlob
 	default:
@@ -78,14 +85,14 @@ func opaqueType(e Expr) types.TypeID {
 		if a = origin(a); a.typ.ID == types.TypeNull {
 			continue
 		}
-		t := types.TypeVarbinary
-		switch {
-		case isTextual(&a.typ):
-			t = opaqueType(a)
-		case a.typ.ID == types.TypeJSON:
-			t = types.TypeLongBlob
-		case a.typ.IsTemporal() && !first: // beside a BINARY it is one
-			continue
+		t := types.TypeLongBlob
+		if a.typ.ID != types.TypeJSON {
+			if !isTextual(&a.typ) { // beside a BINARY it is one
+				continue
+			}
+			if t = opaqueType(a); t == types.TypeChar {
+				t = types.TypeBinary
+			}
 		}
 		switch {
 		case first:

@@ -69,6 +69,9 @@ func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses st
 		return nil, err
 	}
 	n.typ, n.aux, n.coer, n.eval = to, p, CoerCoercible, overDocuments(evalJSONValue)
+	if to.ID == types.TypeJSON {
+		n.coer = CoerImplicit
+	}
 	return fold(b, n)
 }
 

@@ -143,10 +143,14 @@ func buildLog(b *BuildContext, n *Node) error {
 
 // numericResult sets n's type to that of a function whose result has the class of its argument, and returns the class.
 func (n *Node) numericResult() class {
+	hex := n.args[0].isHexLiteral()
 	n.args[0] = asNumber(n.args[0])
 	x := n.args[0]
 	n.coer = CoerNumeric
 	c := numericClass(x)
+	if hex || x.typ.IsTemporal() && x.typ.ID != types.TypeYear {
+		c = classFloat // as every text
+	}
 	p, s := precisionOf(x)
 	switch c {
 	case classFloat:
@@ -267,9 +271,6 @@ func buildRound(_ *BuildContext, n *Node) error {
 		return err
 	}
 	n.args = append([]Expr(nil), n.args...)
-	if n.name == "round" && n.args[0].typ.IsTemporal() && n.args[0].typ.Scale > 0 { // half to even
-		n.args[0] = toDouble(n.args[0])
-	}
 	c := n.numericResult()
 	n.loose = false
 	digits, known := int64(0), true

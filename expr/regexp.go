@@ -58,8 +58,8 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB or a column of BINARY, all functions but
-// REGEXP_REPLACE accept the mix, as in MySQL.
+// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB or of fixed length (lenientBinary), all
+// functions but REGEXP_REPLACE accept the mix, as in MySQL.
 func refuseBinaryMix(n *Node) error {
 	x, y := &n.args[0].typ, &n.args[1].typ
 	if n.name == "regexp_replace" && x.IsStringType() && x.Coll == types.Binary && y.Coll == types.Binary { // both are binary: check the replacement
@@ -68,13 +68,52 @@ func refuseBinaryMix(n *Node) error {
 	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
 		return nil
 	}
-	blob := func(e Expr) bool {
-		return e.typ.Coll == types.Binary && (e.typ.IsBlob() && !computed(e).IsCall("weight_string") || e.typ.ID == types.TypeBinary && e.kind == kindColumn)
-	}
-	if n.name != "regexp_replace" && (blob(n.args[0]) || blob(n.args[1])) {
+	if n.name != "regexp_replace" && (lenientBinary(n.args[0]) || lenientBinary(n.args[1])) {
 		return nil
 	}
 	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), regexpName(n))
+}
+
+// lenientBinary reports whether e is a binary text that MySQL does not take for a VARBINARY: a BLOB, a column of BINARY, and a choice among such, CHAR and what
+// is no text.
+func lenientBinary(e Expr) bool {
+	if e.typ.Coll != types.Binary {
+		return false
+	}
+	switch c := computed(e); {
+	case c.IsCall("weight_string"):
+		t := &origin(c.args[0]).typ
+		return t.ID == types.TypeJSON || t.IsBlob() && t.Coll != types.Binary
+	case c.IsCall("replace") && origin(c.args[0]).typ.IsBlob():
+		return true
+	}
+	return e.typ.IsBlob() || isFixed(e)
+}
+
+// isFixed reports whether e is a column of BINARY or CHAR, or chosen from such and what is no text.
+func isFixed(e Expr) bool {
+	e = origin(e)
+	if e.kind == kindColumn {
+		return e.typ.ID == types.TypeBinary || e.typ.ID == types.TypeChar
+	}
+	from := e.args
+	switch {
+	case e.IsCall("nullif"):
+		from = from[:1]
+	case e.IsCall("if", "case", "case_value"):
+		from = e.results()
+	case !e.IsCall("coalesce", "ifnull", "greatest", "least"):
+		return false
+	}
+	some := false
+	for _, a := range from {
+		if a = origin(a); isTextual(&a.typ) {
+			if some = true; !isFixed(a) {
+				return false
+			}
+		}
+	}
+	return some
 }
 
 // regexpName returns the name of a function in error messages.

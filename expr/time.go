@@ -44,6 +44,7 @@ func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
 // moment is a datetime or a TIME, an argument of ADDTIME and TIMEDIFF.
 type moment struct {
 	us   int64 // microseconds since day 0 (types.MicrosOf), or of the TIME
+	d    int64 // the datetime, packed
 	date bool
 	fsp  uint8
 }
@@ -54,13 +55,19 @@ func (ctx *Ctx) moment(e Expr, row []types.Value) (m moment, ok bool, err error)
 	if err != nil || v.IsNull() {
 		return m, false, err
 	}
-	number := v.IsNumeric() && ctx.float(&v) >= 1e7
+	m, ok = ctx.momentOf(&v)
+	return m, ok, nil
+}
+
+// momentOf is moment for a value that is not NULL.
+func (ctx *Ctx) momentOf(v *types.Value) (m moment, ok bool) {
+	number := v.IsNumeric() && ctx.float(v) >= 1e7
 	if v.K == types.KindDate || v.K == types.KindDatetime || v.K == types.KindTimestamp || number || v.K == types.KindString && types.HasDate(v.B) {
-		d, ok := types.ToDatetime(ctx.Context, &v)
-		return moment{types.MicrosOf(d.N), true, d.Scale}, ok, nil
+		d, ok := types.ToDatetime(ctx.Context, v)
+		return moment{types.MicrosOf(d.N), d.N, true, d.Scale}, ok
 	}
-	t, ok := ctx.timeOf(&v)
-	return moment{t.N, false, t.Scale}, ok, nil
+	t, ok := ctx.timeOf(v)
+	return moment{t.N, 0, false, t.Scale}, ok
 }
 
 // clampTime returns a TIME of us microseconds, limited to the range of TIME, with warning 1292 if it is outside.

@@ -24,7 +24,7 @@ func (b *builder) where(bind *binder, e syntax.Expr) ([]expr.Expr, error) {
 	if b.shown != nil {
 		bind.noteZeroDates(e, len(bind.scope.tables) > 1)
 	}
-	conds, err := bind.zeroDates(expr.SplitAnd(nil, bound))
+	conds, err := bind.zeroDates(expr.SplitAnd(nil, expr.AsCondition(bound)))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (b *builder) conjuncts(e expr.Expr) ([]expr.Expr, error) {
 	if e.IsCall("row") {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
-	return b.commonOf(expr.SplitAnd(nil, e))
+	return b.commonOf(expr.SplitAnd(nil, expr.AsCondition(e)))
 }
 
 // commonOf applies common to each condition of a list.

@@ -1,7 +1,6 @@
 package types
 
 import (
-	"bytes"
 	"math"
 )
 
@@ -48,18 +47,30 @@ func HasClock(s []byte) bool {
 	return ok && d.flags&parsedTime != 0
 }
 
-// HasDate reports whether a text is a date and not a TIME: 10:11:12 and 2 10:11:12 are times, although they could be parsed as dates.
+// HasDate reports whether a text that may be a date or a TIME is a date: 10:11:12, 2 10:11:12 and 12.0102 are times, although they could be parsed as dates. What
+// is around a time makes it a date: 10:11:12x.
 func HasDate(s []byte) bool {
-	s = bytes.TrimLeft(s, " \t\n\v\f\r")
+	if _, ok := parseDatetimeText(s); !ok {
+		return false
+	}
+	_, t, ok := parseTimeText(s)
+	return !ok || t.flags&(parsedTrailing|parsedOverflow|parsedOdd) != 0 || !clockFirst(s)
+}
+
+// HasPlainDate is HasDate for EXTRACT, for which dates have but the delimiters of the standard and nothing around them.
+func HasPlainDate(s []byte) bool {
+	d, ok := parseDatetimeText(s)
+	return ok && d.flags&(parsedTrailing|parsedOdd) == 0 && !clockFirst(s)
+}
+
+// clockFirst reports whether a text of digits is rather a time: there is a colon or a space behind the first digits, or a point that neither follows the
+// digits of a date nor a single one.
+func clockFirst(s []byte) bool {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
 		n++
 	}
-	if n < len(s) && (s[n] == ':' || isSpace(s[n])) {
-		return false
-	}
-	d, ok := parseDatetimeText(s)
-	return ok && d.flags&parsedTrailing == 0
+	return n < len(s) && (s[n] == ':' || isSpace(s[n]) || s[n] == '.' && (n > 1 && n < 5 || n == 7))
 }
 
 // parseDatetimeText parses MySQL's lenient forms of a date or datetime (str_to_datetime
@@ -77,24 +88,17 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	if len(s) == 0 || !isDigit(s[0]) {
 		return d, false
 	}
-	run := 0
-	for run < len(s) && isDigit(s[run]) {
-		run++
-	}
 	var f [6]int
 	n, used, yearDigits := 0, 0, 0
 	unspaced := false
-	if onlySpace(s[run:]) || s[run] == '.' && run >= 5 || s[run] == 'T' && run >= 6 {
-		n, used, yearDigits = splitDigits(s[:run], &f)
-		if n == 3 && used < len(s) && s[used] == 'T' {
-			n, used = separatedClock(s, used, &f)
-			unspaced = bytes.IndexByte(s[run:used], ':') >= 0
-		}
+	var other bool
+	if digits := undelimited(s); digits > 0 {
+		n, used, yearDigits, unspaced = splitDigits(s, digits, &f)
+		other = clockFirst(s)
 	} else {
-		var other bool
 		n, used, yearDigits, unspaced, other = splitSeparated(s, &f)
-		odd = odd || other
 	}
+	odd = odd || other
 	if n < 3 {
 		return d, false
 	}
@@ -106,7 +110,7 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 		d.flags |= parsedUnspaced
 	}
 	d.Year, d.Month, d.Day, d.Hour, d.Minute, d.Second = f[0], f[1], f[2], f[3], f[4], f[5]
-	if yearDigits == 2 && (f[0] != 0 || f[1] != 0 || f[2] != 0) {
+	if yearDigits == 2 && f != [6]int{} {
 		d.Year = fullYear(f[0])
 	}
 	if n == 6 && used < len(s) && s[used] == '.' {
@@ -124,40 +128,43 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 	return d, d.Month <= 12 && d.Day <= 31 && d.Hour <= 23 && d.Minute <= 59 && d.Second <= 59
 }
 
-// splitDigits splits digits in a row into fields of two digits. The year has four if there
-// are 4, 8 or at least 14 digits.
-func splitDigits(s []byte, f *[6]int) (n, used, yearDigits int) {
+// undelimited returns how many characters a text begins with that has the fields of a date in two digits each, with whatever between them: digits and T,
+// and then a point or nothing. It is 0 for others.
+func undelimited(s []byte) int {
+	i := 0
+	for i < len(s) && (isDigit(s[i]) || s[i] == 'T') {
+		i++
+	}
+	if i < len(s) && s[i] != '.' {
+		return 0
+	}
+	return i
+}
+
+// splitDigits splits such a text. The year has four digits if it begins with 4, 8 or at least 14 characters. Fields may be shorter and have punctuation
+// behind them, and day and time a T or white space between them. unspaced is true if there is punctuation, and no white space.
+func splitDigits(s []byte, digits int, f *[6]int) (n, used, yearDigits int, unspaced bool) {
 	yearDigits = 2
-	if len(s) == 4 || len(s) == 8 || len(s) >= 14 {
+	if digits == 4 || digits == 8 || digits >= 14 {
 		yearDigits = 4
 	}
-	width := yearDigits
-	for n < 6 && used < len(s) {
-		end := min(used+width, len(s))
-		for ; used < end; used++ {
+	width, spaced := yearDigits, false
+	for n < 6 && used < len(s) && isDigit(s[used]) {
+		for end := min(used+width, len(s)); used < end && isDigit(s[used]); used++ {
 			f[n] = f[n]*10 + int(s[used]-'0')
 		}
 		n++
 		width = 2
-	}
-	return n, used, yearDigits
-}
-
-// separatedClock parses Thh:mm:ss or Thhmmss after a date of digits in a row.
-func separatedClock(s []byte, used int, f *[6]int) (n, end int) {
-	n = 3
-	used++ // the T
-	for n < 6 && used < len(s) && isDigit(s[used]) {
-		for w := 0; w < 2 && used < len(s) && isDigit(s[used]); w++ {
-			f[n] = f[n]*10 + int(s[used]-'0')
+		if n == 3 && used < len(s) && s[used] == 'T' {
 			used++
+			continue
 		}
-		n++
-		if n < 6 && used+1 < len(s) && s[used] == ':' && isDigit(s[used+1]) {
-			used++
+		for ; n < 6 && used < len(s) && (isPunct(s[used]) || n == 3 && isSpace(s[used])); used++ {
+			unspaced = unspaced || isPunct(s[used])
+			spaced = spaced || isSpace(s[used])
 		}
 	}
-	return n, used
+	return n, used, yearDigits, unspaced && !spaced
 }
 
 // datePartMax is the largest number that may stand between separators.
