@@ -64,14 +64,8 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			escape, _ = utf8.DecodeRune(char)
 		}
 	}
-	pattern, coll := what.B, n.aux.(types.CollationID)
-	if text, ok := types.JSONText(&what); ok { // else its bytes
-		pattern = text
-	}
-	if pattern, err = ctx.jsonTextIn(coll, pattern); err != nil {
-		return types.Null(), err
-	}
-	like, err := ctx.like(pattern, escape, coll)
+	coll := n.aux.(types.CollationID)
+	like, err := ctx.searchPattern(&what, escape, coll)
 	if err != nil {
 		return types.Null(), err
 	}
@@ -108,6 +102,19 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		out = types.AppendJSONString(out, p)
 	}
 	return types.JSON(append(out, ']')), nil
+}
+
+// searchPattern returns what JSON_SEARCH looks for, compiled.
+func (ctx *Ctx) searchPattern(what *types.Value, escape rune, coll types.CollationID) (*types.Like, error) {
+	pattern := what.B
+	if text, ok := types.JSONText(what); ok { // else its bytes
+		pattern = text
+	}
+	pattern, err := ctx.jsonTextIn(coll, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return ctx.like(pattern, escape, coll)
 }
 
 // errJSONOneOrAll is MySQL's ER_JSON_BAD_ONE_OR_ALL_ARG.
