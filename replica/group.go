@@ -66,7 +66,7 @@ func OpenGroup(disk Disk, region *kvapi.Region, store uint64, limits *Limits, lo
 	if g.applied, err = decodeApplyState(b); err != nil {
 		return nil, err
 	}
-	if g.log, err = openLog(disk, region); err != nil {
+	if g.log, err = openLog(disk, region, limits.CacheBytes); err != nil {
 		return nil, err
 	}
 	g.log.applied = g.applied
@@ -465,18 +465,20 @@ type Truncation struct {
 	to   truncated
 }
 
-// Truncate returns the part of the log that can be deleted: up to the index that is applied in tables (L2), and that the other peers have. At
-// most keep entries are kept for those; peers that are further behind get a snapshot. It returns nil if fewer than least entries can be deleted.
-func (g *Group) Truncate(least, keep uint64) (*Truncation, error) {
-	b, found, err := g.log.disk.Flushed(recordKey(g.region.ID, recordApply))
+// Flushed returns the index up to which a region's entries are applied in tables, 0 if that is unknown. It reads from the disk.
+func Flushed(disk Disk, region kvapi.RegionID) (index uint64, err error) {
+	b, found, err := disk.Flushed(recordKey(region, recordApply))
 	if err != nil || !found {
-		return nil, err
+		return 0, err
 	}
 	s, err := decodeApplyState(b)
-	if err != nil {
-		return nil, err
-	}
-	to := min(s.index, g.applied.index)
+	return s.index, err
+}
+
+// Truncate returns the part of the log that can be deleted: up to the index flushed, of Flushed (L2), and that the other peers have. At
+// most keep entries are kept for those; peers that are further behind get a snapshot. It returns nil if fewer than least entries can be deleted.
+func (g *Group) Truncate(flushed, least, keep uint64) (*Truncation, error) {
+	to := min(flushed, g.applied.index)
 	bound := to // up to here entries are not kept for others
 	if keep < to {
 		bound -= keep

@@ -47,8 +47,8 @@ func emptyLog(disk Disk, region *kvapi.Region) *groupLog {
 	return &groupLog{disk: disk, region: region, hard: &raftpb.HardState{Term: new(uint64), Vote: new(uint64), Commit: new(uint64)}}
 }
 
-// openLog reads a region's log.
-func openLog(disk Disk, region *kvapi.Region) (*groupLog, error) {
+// openLog reads a region's log, of which the newest entries stay in memory: at most limit bytes.
+func openLog(disk Disk, region *kvapi.Region, limit int) (*groupLog, error) {
 	l := &groupLog{disk: disk, region: region, trunc: truncated{InitialIndex, InitialTerm}}
 	term, vote, commit := uint64(InitialTerm), uint64(0), uint64(InitialIndex)
 	if b, found, err := disk.Get(recordKey(region.ID, recordHard)); err != nil {
@@ -80,6 +80,7 @@ func openLog(disk Disk, region *kvapi.Region) (*groupLog, error) {
 		l.last, l.lastTerm = l.last+1, e.GetTerm()
 		l.held += int64(len(value))
 		l.keep(e)
+		l.trim(l.last, limit)
 		return true
 	})
 	if err != nil || fault != nil {
@@ -125,9 +126,9 @@ func (l *groupLog) append(entries []*raftpb.Entry) {
 	l.last, l.lastTerm = last.GetIndex(), last.GetTerm()
 }
 
-// trim drops entries from memory that are applied, beyond so many bytes.
-func (l *groupLog) trim(applied uint64, limit int) {
-	for l.bytes > limit && len(l.cache) > 0 && l.cache[0].GetIndex() <= applied {
+// trim drops entries from memory up to an index, beyond so many bytes.
+func (l *groupLog) trim(upTo uint64, limit int) {
+	for l.bytes > limit && len(l.cache) > 0 && l.cache[0].GetIndex() <= upTo {
 		l.bytes -= len(l.cache[0].GetData())
 		l.cache[0] = nil
 		l.cache = l.cache[1:]

@@ -31,6 +31,7 @@ type member struct {
 	begun   bool    // started is closed
 	// heard is how many bytes of messages the group got since the driver last called Ready.
 	heard    int
+	flushed  uint64                // if not 0, the log may be truncated up to there, see Group.Truncate
 	incoming *incoming             // a snapshot that is to be installed
 	reads    map[uint64]chan error // waiting calls of Confirm, by id
 	lastRead uint64
@@ -84,7 +85,7 @@ func (m *member) drive() {
 
 // driveOn is drive for a caller that has set driven. The caller holds mu.
 func (m *member) driveOn() {
-	for !m.stopped && (m.beginInstall() || m.core.HasReady()) {
+	for !m.stopped && (m.flushed != 0 || m.beginInstall() || m.core.HasReady()) {
 		if err := m.once(); err != nil {
 			m.stop(err)
 			if in := m.incoming; in != nil {
@@ -106,7 +107,7 @@ func (m *member) driveNoMore() {
 
 // wake starts a goroutine that drives the group, if there is something to do and no driver. The caller holds mu.
 func (m *member) wake() {
-	if m.driven || m.stopped || m.incoming == nil && !m.core.HasReady() || !m.s.enterDriver() {
+	if m.driven || m.stopped || m.flushed == 0 && m.incoming == nil && !m.core.HasReady() || !m.s.enterDriver() {
 		return
 	}
 	m.driven = true
@@ -118,8 +119,11 @@ func (m *member) wake() {
 	}()
 }
 
-// once does what one Ready asks for. The caller holds mu, which is released for I/O.
+// once truncates the log, or does what one Ready asks for. The caller holds mu, which is released for I/O.
 func (m *member) once() error {
+	if m.flushed != 0 {
+		return m.cut()
+	}
 	fx := m.core.Ready()
 	m.heard = 0
 	for _, want := range fx.Snapshots {
@@ -476,30 +480,52 @@ func halves(r *kvapi.Region, c *Split) (left, right *kvapi.Region) {
 	return left, right
 }
 
-// truncate truncates the log as far as possible, if it has that many entries or bytes. It returns the bytes that are left.
+// truncate lets the driver truncate the log as far as possible, if it has that many entries or bytes. It returns the bytes that it had.
 func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
-	limits := &m.s.o.Limits
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	l := m.core.log
-	if m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes {
+	l, region := m.core.log, m.core.region.ID
+	few := m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes
+	held = l.held
+	m.mu.Unlock()
+	if few {
 		return 0, nil
 	}
-	keep := limits.KeepEntries
-	if l.held > limits.KeepBytes {
-		keep = keep * uint64(limits.KeepBytes) / uint64(l.held)
+	flushed, err := Flushed(m.s.disk, region)
+	if err != nil {
+		return 0, err
 	}
-	t, err := m.core.Truncate(1, keep)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.flushed = flushed
+	m.wake()
+	return held, nil
+}
+
+// cut truncates the log up to where flushed permits it. The caller is the driver and holds mu, which is released for I/O.
+func (m *member) cut() error {
+	flushed := m.flushed
+	m.flushed = 0
+	if m.incoming != nil {
+		return nil
+	}
+	limits, held := &m.s.o.Limits, m.core.log.held
+	keep := limits.KeepEntries
+	if held > limits.KeepBytes {
+		keep = keep * uint64(limits.KeepBytes) / uint64(held)
+	}
+	t, err := m.core.Truncate(flushed, 1, keep)
 	if err != nil || t == nil {
-		return l.held, err
+		return err
 	}
 	b := m.s.o.Engine.NewBatch()
-	defer b.Close()
 	t.Write(b)
-	if err := m.s.o.Engine.ApplyNoSync(b); err != nil {
-		return 0, err
+	m.mu.Unlock()
+	err = m.s.log(b, false) // waits while the engine makes room
+	m.mu.Lock()
+	if err != nil {
+		return err
 	}
 	m.core.Truncated(t)
 	m.s.Stats.Truncations.Inc()
-	return l.held, nil
+	return nil
 }

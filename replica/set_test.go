@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pandodb/pando/clock"
 	"github.com/pandodb/pando/engine"
@@ -126,9 +127,10 @@ func (t *ticks) Next(n int) (clock.Timestamp, error) {
 
 // faults are what a test lets the driver do wrong.
 type faults struct {
-	lateLog    bool // L1
-	lieFlushed bool // L2
-	bothWays   bool // L3
+	lateLog    bool   // L1
+	lieFlushed bool   // L2
+	bothWays   bool   // L3
+	cutting    func() // is called before a truncation is applied
 }
 
 // rig is a store with its groups over a file system.
@@ -188,6 +190,14 @@ func openRig(fs *engine.MemFS, f faults, seed uint64) (r *rig, err error) {
 				_ = logBatch(b, false) // the life may have ended
 			})
 			return nil
+		}
+	}
+	if f.cutting != nil {
+		r.set.log = func(b *engine.Batch, sync bool) error {
+			if !sync { // a store with the only voter syncs all else
+				f.cutting()
+			}
+			return logBatch(b, sync)
 		}
 	}
 	if f.lieFlushed {
@@ -389,6 +399,47 @@ func TestPowerLoss(t *testing.T) {
 		if err := lives(seed+i*1000, 5, faults{}); err != nil {
 			t.Fatalf("seed %d: %v", seed+i*1000, err)
 		}
+	}
+}
+
+// TestGroupsBesideTruncation: while a truncation waits for the engine to make room, its group takes messages and ticks. Both come from goroutines
+// that serve all groups: if they waited, the gateway would lose its lease.
+func TestGroupsBesideTruncation(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	r, err := openRig(engine.NewMemFS(), faults{lieFlushed: true, cutting: func() {
+		close(entered)
+		<-release
+	}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	defer close(release)
+	region := r.m.find([]byte("k1"))
+	if err := r.set.Line(region.ID).Do(&proposal{key: []byte("k1"), command: &Alloc{Key: []byte("k1"), N: 1}, region: region.Ref()}); err != nil {
+		t.Fatal(err)
+	}
+	m := (*r.set.members.Load())[region.ID]
+	if _, err := m.truncate(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the truncation is applied", entered)
+	locked := make(chan struct{})
+	go func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		close(locked)
+	}()
+	within(t, "the group can be locked", locked)
+}
+
+// within waits for a channel.
+func within(t *testing.T, what string, happens <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happens:
+	case <-clock.After(time.Minute):
+		t.Fatalf("it does not happen that %s", what)
 	}
 }
 

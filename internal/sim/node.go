@@ -674,7 +674,11 @@ func (n *node) truncate() {
 		n.disk.lie = true
 		defer func() { n.disk.lie = false }()
 	}
-	t, err := n.group.Truncate(n.w.o.Limits.TruncateEntries, n.w.o.Limits.KeepEntries)
+	flushed, err := replica.Flushed(n.logDisk(), n.group.Region().ID)
+	var t *replica.Truncation
+	if err == nil {
+		t, err = n.group.Truncate(flushed, n.w.o.Limits.TruncateEntries, n.w.o.Limits.KeepEntries)
+	}
 	if err != nil {
 		n.w.fail("store %d: truncate: %v", n.id, err)
 		return
