@@ -444,6 +444,7 @@ func TestStatusesBesideRemovals(t *testing.T) {
 		case <-done:
 			ended = true
 		default:
+			runtime.Gosched() // on one processor each of the removals would wait for the end of this one's turn
 		}
 	}
 }
