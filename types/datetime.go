@@ -236,7 +236,7 @@ func ParseTimeZone(name string) (*time.Location, error) {
 	}
 	if len(name) > 0 && (name[0] == '+' || name[0] == '-') {
 		h, m, rest, ok := clockOffset(name[1:])
-		if short := len(name) - 1; name[short-1] == ':' { // its minutes may have one digit
+		if short := len(name) - 1; short > 1 && name[short-1] == ':' { // its minutes may have one digit
 			h, m, rest, ok = clockOffset(name[1:short] + "0" + name[short:])
 		}
 		secs := h*3600 + m*60
