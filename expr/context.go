@@ -120,7 +120,7 @@ func (ctx *Ctx) Child() *Ctx {
 // Follow copies the exported fields of parent except SleepCut, because they may have changed.
 func (ctx *Ctx) Follow(parent *Ctx) {
 	ctx.Context, ctx.Params, ctx.Session, ctx.Subplans = parent.Context, parent.Params, parent.Session, parent.Subplans
-	ctx.Poll, ctx.Done, ctx.Grow, ctx.InsertValues = parent.Poll, parent.Done, parent.Grow, parent.InsertValues
+	ctx.Poll, ctx.Done, ctx.Waits, ctx.Grow, ctx.InsertValues = parent.Poll, parent.Done, parent.Waits, parent.Grow, parent.InsertValues
 	ctx.GroupConcatMaxLen, ctx.MaxAllowedPacket, ctx.RegexpLimits = parent.GroupConcatMaxLen, parent.MaxAllowedPacket, parent.RegexpLimits
 }
 

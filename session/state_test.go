@@ -19,9 +19,10 @@ func TestStatesOfWaits(t *testing.T) {
 	for statement, state := range map[string]string{
 		"SELECT GET_LOCK('held', 60)": "User lock",
 		"SELECT SLEEP(60)":            "User sleep",
-		"ALTER TABLE t ADD b INT":     "Waiting for table metadata lock",
-		"DROP TABLE t":                "Waiting for table metadata lock",
-		"LOCK TABLES t WRITE":         "Waiting for table metadata lock",
+		"SELECT (SELECT MAX(SLEEP(60 + a)) FROM (SELECT d.n AS a FROM (SELECT 1 AS n UNION SELECT 2) d) e)": "User sleep",
+		"ALTER TABLE t ADD b INT": "Waiting for table metadata lock",
+		"DROP TABLE t":            "Waiting for table metadata lock",
+		"LOCK TABLES t WRITE":     "Waiting for table metadata lock",
 	} {
 		waiter := node.Root("d")
 		ended := make(chan struct{})
