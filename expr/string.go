@@ -322,8 +322,8 @@ func buildSubstring(b *BuildContext, n *Node) error {
 		return err
 	}
 	length := charLength(&n.args[0].typ)
-	if first, ok := n.args[1].ConstValue(); ok && integral(first.K) {
-		switch from := first.N; {
+	if from, ok := constCount(n.args[1]); ok {
+		switch {
 		case length < 0:
 			if from < 0 {
 				length = shorter(length, -from)
@@ -334,12 +334,18 @@ func buildSubstring(b *BuildContext, n *Node) error {
 			length = int32(-from)
 		}
 	}
-	if last, ok := n.args[len(n.args)-1].ConstValue(); ok && len(n.args) == 3 && integral(last.K) {
-		length = shorter(length, last.N)
+	if count, ok := constCount(n.args[len(n.args)-1]); ok && len(n.args) == 3 {
+		length = shorter(length, count)
 	}
 	n.typ = stringType(length, n.typ.Coll)
 	n.eval = evalSubstring
 	return nil
+}
+
+// constCount returns the constant number of characters e, if it is in the range of BIGINT: a larger one bounds nothing.
+func constCount(e Expr) (n int64, ok bool) {
+	v, ok := e.ConstValue()
+	return v.N, ok && integral(v.K) && (v.K != types.KindUint || v.N >= 0)
 }
 
 // shorter is the length of a text, -1 for one that is not bounded, of which n characters are taken at most.
@@ -399,8 +405,8 @@ func buildLeft(b *BuildContext, n *Node) error {
 		return err
 	}
 	length := charLength(&n.args[0].typ)
-	if k, ok := n.args[1].ConstValue(); ok && integral(k.K) {
-		length = shorter(length, k.N)
+	if count, ok := constCount(n.args[1]); ok {
+		length = shorter(length, count)
 	}
 	n.typ = stringType(length, n.typ.Coll)
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
