@@ -272,7 +272,7 @@ func (w *fileWriter) escaped(c int, value []byte) {
 	for i := 0; i < len(value); i++ {
 		x := value[i]
 		if x >= 0x80 {
-			if n := cs.LeadBytes(x); n > 1 && i+n <= len(value) && cs.Valid(value[i:i+n]) {
+			if n := cs.StartBytes(value[i:]); n > 1 && i+n <= len(value) && cs.Valid(value[i:i+n]) {
 				i += n - 1
 				continue
 			}

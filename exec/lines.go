@@ -270,7 +270,8 @@ func (l *LineReader) escaped(c byte) (taken, ended bool) {
 // letter takes a character of one or more bytes. Of an invalid one it takes the first byte only, and fails with 1300 if that can begin none; one that
 // is cut off by the end of the file is dropped.
 func (l *LineReader) letter(from int, escaped bool) (whole bool, err error) {
-	n := l.f.Charset.LeadBytes(l.buf[l.r])
+	l.fill(2)
+	n := l.f.Charset.StartBytes(l.buf[l.r:l.w])
 	if n == 0 {
 		return false, types.Errorf(types.ErInvalidCharacterString, l.f.Charset.Name, string(l.text[from:]))
 	}
@@ -364,8 +365,9 @@ func (l *LineReader) NextLine() (more, cut bool, err error) {
 		if l.at(l.f.LineEnd) {
 			return true, cut, nil
 		}
+		l.fill(2)
 		c := l.buf[l.r]
-		n := max(1, l.f.Charset.LeadBytes(c))
+		n := max(1, l.f.Charset.StartBytes(l.buf[l.r:l.w]))
 		if begins(l.f.Escape, c) {
 			n = 2
 		}

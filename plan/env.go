@@ -109,20 +109,22 @@ func (e *Env) ofView(v *catalog.View) *Env {
 	return stored
 }
 
-// clientCharset is the character set of the statement's text.
-func (e *Env) clientCharset() *types.Charset {
+// textCharset is the character set of the statement's text, or that of collation_connection where no text differs in the two.
+func (e *Env) textCharset() *types.Charset {
 	if e.Build.Client != nil {
 		return e.Build.Client
 	}
-	return types.DefaultCollation.Charset()
+	return e.Build.Collation.Charset()
+}
+
+// textOptions are the options by which a piece of the statement's text is split into tokens.
+func (e *Env) textOptions() syntax.Options {
+	return syntax.Options{NoBackslashEscapes: e.Build.Ctx.SQLMode&types.ModeNoBackslashEscapes != 0, Wide: e.textCharset().Wide()}
 }
 
 // inUTF8 converts a piece of the statement's text.
 func (e *Env) inUTF8(text string) string {
-	from := e.Build.Client
-	if from == nil {
-		from = e.Build.Collation.Charset() // that of the client, too
-	}
+	from := e.textCharset()
 	if from.MinLen > 1 || strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return text
 	}

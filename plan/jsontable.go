@@ -154,7 +154,7 @@ func (b *builder) jsonColumns(defs []syntax.JSONTableColumn, r *jsonTable, names
 			if long, _, _, ok := LongVarchar(kind, b.env.Build.Collation); ok {
 				kind = &long
 			}
-			if c.Type, _, err = ColumnType(c.Name, kind, b.env.Build.Collation, b.env.clientCharset()); err != nil {
+			if c.Type, _, err = ColumnType(c.Name, kind, b.env.Build.Collation, b.env.textCharset()); err != nil {
 				return nil, err
 			}
 			if def.Exists {

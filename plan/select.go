@@ -427,7 +427,7 @@ func (blk *block) writtenText(it *syntax.SelectItem) string {
 		}
 	}
 	if int(it.End) <= len(blk.b.env.Text) && it.Start < it.End {
-		return strings.TrimSpace(syntax.WithoutVersions(blk.b.env.Text[it.Start:it.End], blk.b.env.Build.Ctx.SQLMode&types.ModeNoBackslashEscapes != 0))
+		return strings.TrimSpace(syntax.WithoutVersions(blk.b.env.Text[it.Start:it.End], blk.b.env.textOptions()))
 	}
 	return "?column?"
 }

@@ -48,8 +48,9 @@ func (s *Session) refreshContext() {
 	if name := s.get("character_set_results"); name != "" && name != "binary" {
 		s.results, _ = types.LookupCharset(name) // checked when it was set
 	}
-	s.parse.Names = nil
-	if client, text := s.clientCharset(), types.DefaultCollation.Charset(); !types.SameBytes(client, text) {
+	client := s.clientCharset()
+	s.parse.Names, s.parse.Wide = nil, client.Wide()
+	if text := types.DefaultCollation.Charset(); !types.SameBytes(client, text) {
 		s.parse.Names = func(raw string) string {
 			name, _ := types.ConvertCharset(nil, []byte(raw), client, text)
 			return string(name)

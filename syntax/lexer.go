@@ -21,7 +21,7 @@ type lexer struct {
 	inVersion bool
 
 	ansiQuotes    bool
-	noBackslash   bool
+	escapes       escapes
 	serverVersion int
 	notices       *[]Notice // of the parser's options
 }
@@ -34,7 +34,7 @@ func (l *lexer) init(text string, opt *Options) {
 	}
 	*l = lexer{
 		text: text, identEnd: -1, serverVersion: version,
-		ansiQuotes: opt.ANSIQuotes, noBackslash: opt.NoBackslashEscapes, notices: opt.Notices,
+		ansiQuotes: opt.ANSIQuotes, escapes: opt.escapes(), notices: opt.Notices,
 	}
 }
 
@@ -96,8 +96,16 @@ func (l *lexer) lexWord(t *token, c byte, afterDot bool) {
 		}
 	}
 	text, i := l.text, l.pos
-	for i < len(text) && charClass[text[i]]&classIdent != 0 {
-		i++
+	if l.escapes.wide != nil {
+		if i = l.wideWord(i); i == l.pos { // a byte that is no letter
+			t.kind = tIllegal
+			l.pos++
+			return
+		}
+	} else {
+		for i < len(text) && charClass[text[i]]&classIdent != 0 {
+			i++
+		}
 	}
 	l.pos = i
 	t.kind = tWord
@@ -216,6 +224,10 @@ func exponentEnd(text string, i int) int {
 
 // lexString scans a quoted string whose opening quote is at pos.
 func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
+	if l.escapes.wide != nil {
+		l.lexWide(t, quote, kind)
+		return
+	}
 	text, i := l.text, l.pos+1
 	t.kind, t.plain = kind, true
 	// found is the position of the last quote that was found. The next quote is searched for only when i has passed it, and not after each backslash,
@@ -231,7 +243,7 @@ func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
 			}
 			found = i + n
 		}
-		if !l.noBackslash {
+		if !l.escapes.off {
 			if b := strings.IndexByte(text[i:found], '\\'); b >= 0 {
 				t.plain = false
 				// The escaped byte may be the quote that was found.
@@ -251,6 +263,10 @@ func (l *lexer) lexString(t *token, quote byte, kind tokenKind) {
 
 // lexQuoted scans a quoted identifier whose opening quote is at pos.
 func (l *lexer) lexQuoted(t *token, quote byte) {
+	if l.escapes.wide != nil {
+		l.lexWide(t, quote, tQuoted)
+		return
+	}
 	i := l.pos + 1
 	t.kind, t.plain = tQuoted, true
 	for {

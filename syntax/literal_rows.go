@@ -15,10 +15,10 @@ const (
 type LiteralRows struct {
 	Width int
 
-	text        string
-	noBackslash bool
-	bits        []bool // by column: its values include a hex or bit literal; nil if none does
-	places      []literalPlace
+	text    string
+	escapes escapes
+	bits    []bool // by column: its values include a hex or bit literal; nil if none does
+	places  []literalPlace
 }
 
 // literalPlace is the position of a literal in the text, without its sign.
@@ -47,9 +47,9 @@ func (r *LiteralRows) At(i int) (lit Literal, negative bool) {
 	case LitInt, LitDecimal, LitFloat:
 		lit.Value = r.text[at.pos:at.end]
 	case LitString:
-		lit.Value = stringValue(r.text, t, 0, r.noBackslash)
+		lit.Value = stringValue(r.text, t, 0, r.escapes)
 	case LitNString:
-		lit.Value = stringValue(r.text, t, 1, r.noBackslash)
+		lit.Value = stringValue(r.text, t, 1, r.escapes)
 	case LitHex, LitBit:
 		lit.Value = digitsOf(r.text, t)
 	}
@@ -80,7 +80,7 @@ func (p *parser) literalRows() *LiteralRows {
 		return nil
 	}
 	start := p.mark()
-	r := &LiteralRows{text: p.sql, noBackslash: p.opt.NoBackslashEscapes}
+	r := &LiteralRows{text: p.sql, escapes: p.lex.escapes}
 	counted := 0 // places that were reported to the Budget
 	p.charge()
 	p.flat = true

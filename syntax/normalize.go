@@ -47,8 +47,8 @@ type Normalized struct {
 	Text     []byte
 	Literals []Lifted
 
-	source      string
-	noBackslash bool
+	source  string
+	escapes escapes
 }
 
 // SourceBytes returns the length in bytes of the statement, whose text n refers to.
@@ -61,7 +61,7 @@ func (n *Normalized) Value(i int) string {
 	if l.Kind != LiftedString {
 		return n.source[l.Start:l.End]
 	}
-	return stringValue(n.source, token{pos: int32(l.Start), end: int32(l.End), plain: l.plain}, 0, n.noBackslash)
+	return stringValue(n.source, token{pos: int32(l.Start), end: int32(l.End), plain: l.plain}, 0, n.escapes)
 }
 
 // normalFrame is what Normalize knows about one level of parentheses.
@@ -113,7 +113,7 @@ type normalizer struct {
 // Literals of LIMIT are lifted and flagged.
 func Normalize(sql string, opt Options, out *Normalized) bool {
 	out.Text, out.Literals = out.Text[:0], out.Literals[:0]
-	out.source, out.noBackslash = sql, opt.NoBackslashEscapes
+	out.source, out.escapes = sql, opt.escapes()
 	var n normalizer
 	n.out = out
 	n.l.init(sql, &opt)

@@ -16,6 +16,9 @@ type Options struct {
 	ServerVersion int
 	// Names converts the bytes of an identifier that has others than ASCII into UTF-8; nil if the text is UTF-8.
 	Names func(raw string) string
+	// Wide returns the bytes of the character at the start of a text that is not empty, in a character set in which a character may end with a
+	// backslash, a quote or a letter: 1 for a byte that begins none of several bytes. nil if the text is in another set.
+	Wide func(text string) int
 	// Strings may change each string literal as it is read; introduced says that it has an introducer. nil leaves them.
 	Strings func(lit *Literal, introduced bool)
 	// Notices collects the warnings about the text itself, of deprecated syntax; nil collects none. A text that fails to parse may leave some, too.

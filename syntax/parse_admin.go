@@ -224,7 +224,7 @@ func (p *parser) prepare() Statement {
 	s := &Prepare{Pos: Pos(p.next().pos), Name: p.ident()}
 	p.expectKw(kwFrom)
 	if p.is(tUserVar) {
-		s.Var = userVarName(p.sql, p.next(), p.opt.NoBackslashEscapes)
+		s.Var = userVarName(p.sql, p.next(), p.lex.escapes)
 	} else {
 		s.Text = p.stringLiteral()
 	}
@@ -236,7 +236,7 @@ func (p *parser) execute() Statement {
 	s := &Execute{Pos: Pos(p.next().pos), Name: p.ident()}
 	if p.acceptKw(kwUsing) {
 		for {
-			s.Using = append(s.Using, userVarName(p.sql, p.expect(tUserVar), p.opt.NoBackslashEscapes))
+			s.Using = append(s.Using, userVarName(p.sql, p.expect(tUserVar), p.lex.escapes))
 			if !p.accept(tComma) {
 				break
 			}

@@ -41,7 +41,7 @@ func (p *parser) simpleLiteral() Expr {
 	lit.Pos, lit.End = Pos(t.pos), Pos(t.end)
 	switch t.kind {
 	case tString:
-		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
+		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.lex.escapes)
 		p.string(lit, false)
 	case tDecimal:
 		lit.Kind, lit.Value = LitDecimal, p.text(t)

@@ -72,16 +72,16 @@ func (p *parser) plainLiteral() *Literal {
 		return lit
 	case tNString:
 		p.notice(CodeNational, national)
-		lit.Kind, lit.Value = LitNString, stringValue(p.sql, t, 1, p.opt.NoBackslashEscapes)
+		lit.Kind, lit.Value = LitNString, stringValue(p.sql, t, 1, p.lex.escapes)
 	default:
-		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
+		lit.Kind, lit.Value = LitString, stringValue(p.sql, t, 0, p.lex.escapes)
 	}
 	if p.is(tString) {
 		joined := []byte(lit.Value)
 		lit.Head = int32(len(joined)) + 1
 		for p.is(tString) {
 			t = p.next()
-			joined = append(joined, stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)...)
+			joined = append(joined, stringValue(p.sql, t, 0, p.lex.escapes)...)
 		}
 		lit.Value, lit.End = string(joined), Pos(t.end)
 	}
@@ -138,7 +138,7 @@ func (p *parser) userVariableName() *UserVariable {
 	if t.end == t.pos+1 {
 		p.failAt(t.pos)
 	}
-	return &UserVariable{Pos: Pos(t.pos), Name: userVarName(p.sql, t, p.opt.NoBackslashEscapes)}
+	return &UserVariable{Pos: Pos(t.pos), Name: userVarName(p.sql, t, p.lex.escapes)}
 }
 
 // systemVariable parses @@[scope.][prefix.]name.

@@ -306,7 +306,7 @@ func (p *parser) selectItem(item *SelectItem, first bool) {
 // aliasName parses an alias, which may be a string and longer than a name.
 func (p *parser) aliasName() string {
 	if p.is(tString) {
-		return p.inUTF8(stringValue(p.sql, p.next(), 0, p.opt.NoBackslashEscapes))
+		return p.inUTF8(stringValue(p.sql, p.next(), 0, p.lex.escapes))
 	}
 	return p.nameOf(p.next(), aliasCharsMax)
 }

@@ -220,7 +220,7 @@ func (p *parser) explain() Statement {
 			continue
 		case p.isKw(kwInto):
 			p.next()
-			e.Into = userVarName(p.sql, p.expect(tUserVar), p.opt.NoBackslashEscapes)
+			e.Into = userVarName(p.sql, p.expect(tUserVar), p.lex.escapes)
 			continue
 		}
 		break

@@ -154,7 +154,7 @@ func (p *parser) setItem() SetItem {
 	pos := p.pos()
 	switch {
 	case p.is(tUserVar):
-		v := &SetUserVar{Pos: pos, Name: userVarName(p.sql, p.next(), p.opt.NoBackslashEscapes)}
+		v := &SetUserVar{Pos: pos, Name: userVarName(p.sql, p.next(), p.lex.escapes)}
 		v.Assign = p.assignOp()
 		v.Value = p.expr()
 		return v

@@ -22,13 +22,13 @@ func (p *parser) account() Account {
 	}
 	if p.is(tString) {
 		// Unlike other names, that of a user may be empty: the anonymous account.
-		a.User = stringValue(p.sql, p.next(), 0, p.opt.NoBackslashEscapes)
+		a.User = stringValue(p.sql, p.next(), 0, p.lex.escapes)
 	} else {
 		a.User = p.nameOrString()
 	}
 	if p.is(tUserVar) {
 		a.HasHost = true
-		a.Host = userVarName(p.sql, p.next(), p.opt.NoBackslashEscapes)
+		a.Host = userVarName(p.sql, p.next(), p.lex.escapes)
 	}
 	return a
 }

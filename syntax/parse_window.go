@@ -106,7 +106,7 @@ func (p *parser) varTargets() []VarTarget {
 	for {
 		v := VarTarget{Pos: p.pos()}
 		if p.is(tUserVar) {
-			v.Name = userVarName(p.sql, p.next(), p.opt.NoBackslashEscapes)
+			v.Name = userVarName(p.sql, p.next(), p.lex.escapes)
 		} else {
 			v.Name, v.Local = p.name(), true
 		}

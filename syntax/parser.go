@@ -458,7 +458,7 @@ func (p *parser) nameOrString() string {
 	switch {
 	case p.is(tString):
 		t := p.next()
-		s := stringValue(p.sql, t, 0, p.opt.NoBackslashEscapes)
+		s := stringValue(p.sql, t, 0, p.lex.escapes)
 		if s == "" {
 			p.failAt(t.pos)
 		}

@@ -66,17 +66,17 @@ func normalTokens(t testing.TB, sql string) []normToken {
 		case tIllegal:
 			t.Fatalf("illegal token in %q at %d", sql, tok.pos)
 		case tString:
-			n.text, n.exact, isString = stringValue(sql, tok, 0, false), true, true
+			n.text, n.exact, isString = stringValue(sql, tok, 0, escapes{}), true, true
 			if prevString {
 				out[len(out)-1].text += n.text
 				continue
 			}
 		case tNString:
-			n.text, n.exact, isString = "N'"+stringValue(sql, tok, 1, false), true, true
+			n.text, n.exact, isString = "N'"+stringValue(sql, tok, 1, escapes{}), true, true
 		case tQuoted:
 			n.text = quotedName(sql, tok, 0)
 		case tUserVar:
-			n.text = "@" + userVarName(sql, tok, false)
+			n.text = "@" + userVarName(sql, tok, escapes{})
 		case tHex:
 			n.text = "x'" + digitsOf(sql, tok)
 		case tBit:

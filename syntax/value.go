@@ -1,26 +1,33 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // stringValue decodes the token's string, which begins with its quote at pos
 // (after the N of N'x' or the @ of @'x', which skip counts).
-func stringValue(text string, t token, skip int32, noBackslash bool) string {
+func stringValue(text string, t token, skip int32, esc escapes) string {
 	body := text[t.pos+skip+1 : t.end-1]
 	if t.plain {
 		return body
 	}
-	return string(appendUnescaped(make([]byte, 0, len(body)), body, text[t.pos+skip], noBackslash))
+	return string(appendUnescaped(make([]byte, 0, len(body)), body, text[t.pos+skip], esc))
 }
 
 // appendUnescaped appends the decoded content of a string literal.
-func appendUnescaped(dst []byte, body string, quote byte, noBackslash bool) []byte {
+func appendUnescaped(dst []byte, body string, quote byte, esc escapes) []byte {
 	for i := 0; i < len(body); i++ {
 		c := body[i]
 		switch {
+		case c >= utf8.RuneSelf && esc.wide != nil:
+			n := esc.wide(body[i:])
+			dst = append(dst, body[i:i+n]...)
+			i += n - 1
 		case c == quote:
 			i++ // The quote was doubled.
 			dst = append(dst, c)
-		case c == '\\' && !noBackslash && i+1 < len(body):
+		case c == '\\' && !esc.off && i+1 < len(body):
 			i++
 			dst = appendEscape(dst, body[i])
 		default:
@@ -63,13 +70,13 @@ func quotedName(text string, t token, skip int32) string {
 }
 
 // userVarName decodes @name in its four spellings.
-func userVarName(text string, t token, noBackslash bool) string {
+func userVarName(text string, t token, esc escapes) string {
 	if t.end == t.pos+1 {
 		return ""
 	}
 	switch text[t.pos+1] {
 	case '\'', '"':
-		return stringValue(text, t, 1, noBackslash)
+		return stringValue(text, t, 1, esc)
 	case '`':
 		return quotedName(text, t, 1)
 	}
@@ -82,8 +89,7 @@ func digitsOf(text string, t token) string {
 	return strings.TrimSuffix(s, "'")
 }
 
-// introducers are the character sets for which _name is an introducer. They include
-// some that Pando does not support: the binder refuses those by name.
+// introducers are the character sets for which _name is an introducer.
 var introducers = map[string]bool{}
 
 func init() {

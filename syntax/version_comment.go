@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // CodeVersionGlued is the warning of a version comment whose number is followed at once by its text.
 const CodeVersionGlued = 4164
@@ -45,12 +48,12 @@ func (l *lexer) skipVersion() (token, bool) {
 
 // WithoutVersions is part of a statement without its version comments, as far as this version does not read them, and without the marks of those that
 // it reads: MySQL names a column by what is left.
-func WithoutVersions(text string, noBackslash bool) string {
+func WithoutVersions(text string, opt Options) string {
 	if !strings.Contains(text, "/*!") {
 		return text
 	}
 	var l lexer
-	l.init(text, &Options{NoBackslashEscapes: noBackslash})
+	l.init(text, &opt)
 	out, inVersion := make([]byte, 0, len(text)), false
 	for l.pos < len(text) {
 		from := l.pos
@@ -65,7 +68,7 @@ func WithoutVersions(text string, noBackslash bool) string {
 			l.pos += 2
 			continue
 		case c == '\'' || c == '"' || c == '`':
-			l.skipQuoted(c, c != '`' && !noBackslash)
+			l.skipQuoted(c, c != '`' && !opt.NoBackslashEscapes)
 		case c == '/' && l.peekByte(1) == '*':
 			l.skipComment()
 		case c == '#', c == '-' && l.peekByte(1) == '-' && l.dashComment():
@@ -82,6 +85,8 @@ func WithoutVersions(text string, noBackslash bool) string {
 func (l *lexer) skipQuoted(quote byte, escapes bool) {
 	for l.pos++; l.pos < len(l.text); l.pos++ {
 		switch {
+		case l.text[l.pos] >= utf8.RuneSelf && l.escapes.wide != nil:
+			l.pos += l.escapes.wide(l.text[l.pos:]) - 1
 		case l.text[l.pos] == quote:
 			l.pos++
 			return

@@ -36,6 +36,13 @@ type Charset struct {
 	class csClass
 	ascii bool // bytes below 0x80 are always ASCII characters
 	lib   colldata.Charset
+
+	// form returns the bytes of the well-formed character at the start of a text, 0 if there is none; nil if what the library decodes is well formed.
+	form        func(s []byte) int
+	wide        func(text string) int // see Wide
+	replacement bool                  // of a set of single bytes: U+FFFD is one of its characters
+	lower       func(r rune) rune     // nil for Unicode's
+	upper       func(r rune) rune
 }
 
 // charsetDescriptions are the texts of SHOW CHARACTER SET.
@@ -70,6 +77,8 @@ func newCharset(lib colldata.Charset) *Charset {
 		cs.class, cs.ascii, cs.MinLen = csMulti, false, 2
 	case "utf32":
 		cs.class, cs.ascii, cs.MinLen = csMulti, false, 4
+	case "sjis", "cp932":
+		cs.class, cs.wide = csMulti, wideOf(sjisForm)
 	case "swe7":
 		cs.class, cs.ascii = csSingle, false
 	default:
@@ -137,6 +146,10 @@ func (cs *Charset) charLen(s []byte) (n int, ok bool) {
 	}
 	if cs.ascii && s[0] < utf8.RuneSelf {
 		return 1, true
+	}
+	if cs.form != nil {
+		n = cs.form(s)
+		return max(n, 1), n > 0
 	}
 	if len(s) < cs.MinLen {
 		return len(s), false
@@ -272,10 +285,10 @@ func (cs *Charset) decode(s []byte) (r rune, n int, ok bool) {
 		return utf8.RuneError, n, false
 	}
 	r, _ = cs.lib.DecodeRune(s)
-	if uint32(r) > utf8.MaxRune { // utf32 has room for more
+	if uint32(r) > utf8.MaxRune { // utf32 has room for more, and form admits codes without a character
 		return utf8.RuneError, n, false
 	}
-	return r, n, r != utf8.RuneError || cs.class != csSingle
+	return r, n, r != utf8.RuneError || cs.class != csSingle || cs.replacement
 }
 
 // appendRune appends r in the character set; ok is false if that does not have it.
@@ -338,12 +351,20 @@ func sameBytes(s []byte, from, to *Charset) bool {
 // AppendLower appends s, which is in the character set of c, in lower case. Binary
 // strings stay as they are.
 func AppendLower(dst, s []byte, c CollationID) []byte {
-	return appendMapped(dst, s, c.Charset(), unicode.ToLower)
+	cs := c.Charset()
+	if cs.lower != nil {
+		return appendMapped(dst, s, cs, cs.lower)
+	}
+	return appendMapped(dst, s, cs, unicode.ToLower)
 }
 
 // AppendUpper is AppendLower for upper case.
 func AppendUpper(dst, s []byte, c CollationID) []byte {
-	return appendMapped(dst, s, c.Charset(), unicode.ToUpper)
+	cs := c.Charset()
+	if cs.upper != nil {
+		return appendMapped(dst, s, cs, cs.upper)
+	}
+	return appendMapped(dst, s, cs, unicode.ToUpper)
 }
 
 func appendMapped(dst, s []byte, cs *Charset, f func(rune) rune) []byte {
@@ -352,9 +373,9 @@ func appendMapped(dst, s []byte, cs *Charset, f func(rune) rune) []byte {
 	}
 	for len(s) > 0 {
 		r, n, ok := cs.decode(s)
-		if ok {
+		if mapped := f(r); ok && mapped != r { // a character may have several codes
 			var fits bool
-			if dst, fits = cs.appendRune(dst, f(r)); fits {
+			if dst, fits = cs.appendRune(dst, mapped); fits {
 				s = s[n:]
 				continue
 			}
@@ -407,6 +428,10 @@ func (cs *Charset) LeadBytes(lead byte) int {
 		return pair(in(0x81, 0xfe))
 	case "gb2312":
 		return pair(in(0xa1, 0xf7))
+	case "gbk", "gb18030":
+		return pair(gbLead(lead)) // one of four bytes begins like one of two, see StartBytes
+	case "big5":
+		return pair(big5Lead(lead))
 	case "ujis", "eucjpms":
 		if lead == 0x8f {
 			return 3
@@ -414,6 +439,19 @@ func (cs *Charset) LeadBytes(lead byte) int {
 		return pair(lead == 0x8e || in(0xa1, 0xfe))
 	}
 	return 1
+}
+
+// StartBytes is LeadBytes of the first byte of s, which is not empty. In gb18030 it looks at the second, too.
+func (cs *Charset) StartBytes(s []byte) int {
+	if cs.MaxLen == 4 && len(s) > 1 && cs.Name == "gb18030" && gbLead(s[0]) {
+		switch {
+		case gbDigit(s[1]):
+			return 4
+		case gbTrail(s[1]) < 0:
+			return 0
+		}
+	}
+	return cs.LeadBytes(s[0])
 }
 
 // FromUTF8 converts a name or message into a character set, nil for none. Those of ASCII stay as they are, and so do those for character sets without

@@ -34,21 +34,30 @@ const (
 	collRaw        collClass = iota // NO PAD, bytes: binary and utf8mb4_0900_bin
 	collPadRaw                      // PAD SPACE, bytes: *_bin of byte-ordered character sets
 	collPadTable                    // PAD SPACE, a weight byte per byte
-	collPadMulti                    // PAD SPACE, the library's weight bytes: sjis and other multi-byte sets
+	collPadMulti                    // PAD SPACE, weight bytes of the library or of this package: sjis and other multi-byte sets
 	collPadRunes                    // PAD SPACE, code points: *_bin of ucs2, utf16, utf32
 	collPadGeneral                  // PAD SPACE, a 16-bit weight per character: *_general_ci of Unicode
 	collPadUCA                      // PAD SPACE, 16-bit weights of UCA 4.0.0 and 5.2.0
 	collUCA0900                     // NO PAD, 16-bit weights of UCA 9.0.0
 )
 
-// collation is a collation of the library with the tables that this package builds.
+// weigher appends the weights of a text. The number is 0.
+type weigher interface {
+	WeightString(dst, src []byte, numCodepoints int) []byte
+}
+
+// collation is a collation of the library, or of this package (collationown.go), with the tables that this package builds.
 type collation struct {
 	id      CollationID
 	name    string
 	charset *Charset
 	class   collClass
 	isBin   bool
-	lib     colldata.Collation
+	lib     weigher
+	collate func(left, right []byte, isPrefix bool) int // the library's comparison, for collUCA0900
+	shown   weigher                                     // for WEIGHT_STRING, where MySQL's are not those by which it compares; else nil
+	fold    func() *[256]byte                           // for LIKE, where it takes other bytes for the same than comparisons do; else nil
+	entire  bool                                        // a weight may depend on the whole text, which is never taken in pieces
 
 	once  sync.Once      // for load, which builds the tables below at first use
 	bytes *[256]byte     // collPadTable
@@ -68,7 +77,7 @@ type collationRegistry struct {
 }
 
 // registry returns the table of all collations, which is built at first use and
-// depends on the library's constants only.
+// depends on constants only.
 var registry = sync.OnceValue(buildRegistry)
 
 func buildRegistry() *collationRegistry {
@@ -80,7 +89,7 @@ func buildRegistry() *collationRegistry {
 		csName := lib.Charset().Name()
 		def := env.DefaultCollationForCharset(csName)
 		if def == collations.Unknown {
-			continue // gb18030: the library does not have its default collation.
+			continue // gb18030: the library does not have its default collation, see ownCollations
 		}
 		cs := charsets[csName]
 		if cs == nil {
@@ -91,13 +100,20 @@ func buildRegistry() *collationRegistry {
 			reg.charsets = append(reg.charsets, cs)
 		}
 		c := &collation{id: id, name: lib.Name(), charset: cs, lib: lib, isBin: lib.IsBinary()}
-		c.class = classify(lib, cs)
-		for int(id) >= len(reg.byID) {
-			reg.byID = append(reg.byID, nil)
-		}
-		reg.byID[id] = c
-		reg.byName[c.name] = c
-		reg.ids = append(reg.ids, id)
+		c.class, c.collate = classify(lib, cs), lib.Collate
+		reg.add(c)
+	}
+	for i := range ownCharsets {
+		cs := newOwnCharset(i)
+		charsets[cs.Name] = cs
+		reg.charsets = append(reg.charsets, cs)
+	}
+	for i := range ownCollations {
+		own := &ownCollations[i]
+		c := &collation{id: own.id, name: own.name, class: own.class, isBin: own.class == collPadRaw, shown: own.shown, fold: own.fold, entire: own.entire}
+		c.charset = charsets[own.charset]
+		c.lib = own.weights(reg.byName)
+		reg.add(c)
 	}
 	// The library picks the last *_bin: for utf8mb4 that is utf8mb4_0900_bin,
 	// while MySQL's "binary collation of the character set" is utf8mb4_bin.
@@ -106,6 +122,15 @@ func buildRegistry() *collationRegistry {
 	slices.Sort(reg.ids)
 	slices.SortFunc(reg.charsets, func(a, b *Charset) int { return strings.Compare(a.Name, b.Name) })
 	return reg
+}
+
+func (reg *collationRegistry) add(c *collation) {
+	for int(c.id) >= len(reg.byID) {
+		reg.byID = append(reg.byID, nil)
+	}
+	reg.byID[c.id] = c
+	reg.byName[c.name] = c
+	reg.ids = append(reg.ids, c.id)
 }
 
 func classify(lib colldata.Collation, cs *Charset) collClass {
@@ -145,7 +170,7 @@ func (c CollationID) get() *collation {
 }
 
 // LookupCollation finds a collation by name in any case; utf8_x is utf8mb3_x. Its
-// error is 1273, also for collations of MySQL that the library does not have.
+// error is 1273.
 func LookupCollation(name string) (CollationID, error) {
 	n := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(n, "utf8_"); ok {
@@ -161,7 +186,7 @@ func LookupCollation(name string) (CollationID, error) {
 // Collations returns all collations ordered by number. The slice must not be written.
 func Collations() []CollationID { return registry().ids }
 
-// Valid reports whether c is a collation of the library.
+// Valid reports whether c is a collation.
 func (c CollationID) Valid() bool {
 	reg := registry()
 	return int(c) < len(reg.byID) && reg.byID[c] != nil

@@ -133,6 +133,9 @@ const (
 // those of both parts together: no contraction spans the cut. If it does not find
 // such a position, it returns len(s).
 func (c *collation) piece(s []byte) int {
+	if c.entire {
+		return len(s)
+	}
 	n := c.charset.piece(s)
 	if n == len(s) || c.class != collUCA0900 && c.class != collPadUCA {
 		return n

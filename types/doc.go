@@ -6,9 +6,10 @@
 // types is near the bottom: catalog, table, ddl, stats, expr, exec, plan, session
 // and wire use it, and it imports nothing of Pando. It is the only user of the
 // vitess packages: collation weights and character sets come from
-// collations/colldata, regular expressions from icuregex. Decimals, dates and JSON text
-// are implemented here, because MySQL's rules need the unscaled integer, the seventh
-// digit of a fraction, and the positions in error texts (decimalwide.go, json.go).
+// collations/colldata, but for those that it lacks (collationown.go), regular
+// expressions from icuregex. Decimals, dates and JSON text are implemented here, because
+// MySQL's rules need the unscaled integer, the seventh digit of a fraction, and the
+// positions in error texts (decimalwide.go, json.go).
 //
 // # Terms
 //
@@ -124,8 +125,5 @@
 // # Absent on purpose
 //
 //   - Functions and operators, and the collations of expressions: package expr.
-//   - Collations whose weights the library does not have: gbk, big5, tis620,
-//     latin1_german2_ci and others are refused by name with 1115 or 1273; so is gb18030,
-//     whose default collation is missing.
 //   - Spatial types.
 package types

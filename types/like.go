@@ -252,6 +252,10 @@ func (l *Like) same(a, b []byte) bool {
 		return true
 	}
 	c := l.coll
+	if c.fold != nil {
+		t := c.fold()
+		return t[a[0]] == t[b[0]]
+	}
 	switch c.class {
 	case collRaw, collPadRaw, collPadRunes:
 		return false

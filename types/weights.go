@@ -46,7 +46,7 @@ func CompareStrings(a, b []byte, c CollationID) int {
 		if r, ok := k.compareASCII(a, b); ok {
 			return r
 		}
-		return k.lib.Collate(a, b, false)
+		return k.collate(a, b, false)
 	case collPadUCA:
 		if r, ok := k.compareASCII(a, b); ok {
 			return r
@@ -237,6 +237,8 @@ func comparePadUnits(a, b []byte, unit int, space uint16) int {
 func AppendWeightString(dst, s []byte, id CollationID) []byte {
 	c := id.get().load()
 	switch utf := c.charset.class; {
+	case c.shown != nil:
+		return c.shown.WeightString(dst, s, 0)
 	case c.class == collPadRunes, c.class == collPadRaw && (utf == csUTF8MB4 || utf == csUTF8MB3):
 		for len(s) > 0 {
 			r, n, _ := c.charset.decode(s)
@@ -306,10 +308,10 @@ func (c *collation) appendWeights(dst, s []byte) []byte {
 	return dst
 }
 
-// whole is the length of the beginning of s that the library can read: to a number that is no code point, or a last character of which bytes are
+// whole is the length of the beginning of s that the library can read (the weights of this package are made of any bytes): to a number that is no code point, or a last character of which bytes are
 // missing.
 func (c *collation) whole(s []byte) int {
-	if c.charset.class != csMulti {
+	if c.charset.class != csMulti || c.charset.form != nil {
 		return len(s)
 	}
 	i := 0

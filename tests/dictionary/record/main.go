@@ -1,5 +1,5 @@
-// Command record writes down what a running MySQL says of its own dictionary: the columns of its system tables, its system variables
-// and its locales. Packages infoschema, session and types are made from these files, and tests compare servers with them.
+// Command record writes down what a running MySQL says of its own dictionary: the columns of its system tables, its system variables,
+// its locales, and character sets and collations. Packages infoschema, session and types are made from these files, and tests compare servers with them.
 //
 //	go run ./tests/dictionary/record -addr 127.0.0.1:3306
 package main
@@ -28,6 +28,7 @@ var (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:3306", "the MySQL to ask, root without a password")
+	only := flag.String("only", "", "the one file to write, instead of all")
 	answers := flag.String("answers", "", "a folder for MySQL's answers about the generated schemas, to compare them by eye")
 	flag.Parse()
 	db, err := sql.Open("mysql", "root@tcp("+*addr+")/")
@@ -40,11 +41,15 @@ func main() {
 		fill func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error
 	}{
 		{"infoschema/record/tables.txt", tables}, {"types/record/locales.txt", locales},
+		{"types/record/charsets.bin", charsets}, {"types/record/charset_digests.txt", digests},
 		{"tests/dictionary/testdata/schemas.txt", func(ctx context.Context, conn *sql.Conn, out *bufio.Writer) error {
 			return schemas(ctx, conn, out, *answers)
 		}},
 		{"session/record/variables.txt", variables}, {"session/record/status.txt", status},
 	} {
+		if *only != "" && *only != part.to {
+			continue
+		}
 		if err := record(db, part.to, part.fill); err != nil {
 			log.Fatalf("%s: %v", part.to, err)
 		}
