@@ -478,6 +478,19 @@ func Flushed(disk Disk, region kvapi.RegionID) (index uint64, err error) {
 // Truncate returns the part of the log that can be deleted: up to the index flushed, of Flushed (L2), and that the other peers have. At
 // most keep entries are kept for those; peers that are further behind get a snapshot. It returns nil if fewer than least entries can be deleted.
 func (g *Group) Truncate(flushed, least, keep uint64) (*Truncation, error) {
+	to := g.truncatable(flushed, keep)
+	if to < g.log.trunc.index+max(least, 1) {
+		return nil, nil
+	}
+	term, err := g.log.Term(to)
+	if err != nil {
+		return nil, err
+	}
+	return &Truncation{g: g, from: g.log.trunc.index + 1, to: truncated{to, term}}, nil
+}
+
+// truncatable returns the index up to which Truncate may delete.
+func (g *Group) truncatable(flushed, keep uint64) uint64 {
 	to := min(flushed, g.applied.index)
 	bound := to // up to here entries are not kept for others
 	if keep < to {
@@ -501,14 +514,7 @@ func (g *Group) Truncate(flushed, least, keep uint64) (*Truncation, error) {
 			to = min(to, max(has, bound))
 		})
 	}
-	if to < g.log.trunc.index+max(least, 1) {
-		return nil, nil
-	}
-	term, err := g.log.Term(to)
-	if err != nil {
-		return nil, err
-	}
-	return &Truncation{g: g, from: g.log.trunc.index + 1, to: truncated{to, term}}, nil
+	return to
 }
 
 // Write adds t to a logged batch.

@@ -39,7 +39,7 @@ type groupLog struct {
 	lastTerm uint64
 	cache    []*raftpb.Entry // the newest entries, up to last
 	bytes    int             // of their content
-	held     int64           // bytes of entries appended and not truncated since the group was opened
+	held     int64           // bytes of the entries; after a truncation an estimate
 }
 
 // emptyLog returns the log of a replica that waits for its first snapshot.
@@ -135,17 +135,15 @@ func (l *groupLog) trim(upTo uint64, limit int) {
 	}
 }
 
-// truncate forgets the entries up to a place, which is included.
+// truncate forgets the entries up to a place, which is included. Those that are left are taken to be as long as the others, but for the ones in memory.
 func (l *groupLog) truncate(to truncated) {
+	left := float64(l.last-to.index) / float64(l.last-l.trunc.index)
 	for len(l.cache) > 0 && l.cache[0].GetIndex() <= to.index {
 		l.bytes -= len(l.cache[0].GetData())
 		l.cache[0] = nil
 		l.cache = l.cache[1:]
 	}
-	l.trunc, l.held = to, 0
-	if len(l.cache) > 0 {
-		l.held = int64(l.bytes)
-	}
+	l.trunc, l.held = to, max(int64(float64(l.held)*left), int64(l.bytes))
 }
 
 // cached returns the entry of an index if it is in memory.

@@ -57,3 +57,38 @@ func TestOpenLongLog(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepBytes: of a log with few, long entries about KeepBytes are kept, not KeepEntries, also when it was truncated before.
+func TestKeepBytes(t *testing.T) {
+	const entries, size, kept = 100, 1000, 25
+	disk, region := records{}, &kvapi.Region{ID: 7}
+	put := func(i int) *raftpb.Entry {
+		index, term, kind := uint64(InitialIndex+1+i), uint64(InitialTerm), raftpb.EntryNormal
+		e := &raftpb.Entry{Index: &index, Term: &term, Type: &kind, Data: bytes.Repeat([]byte("x"), size)}
+		disk[string(entryKey(region.ID, index))] = string(append(entryHead(e), e.Data...))
+		return e
+	}
+	for i := range entries {
+		put(i)
+	}
+	l, err := openLog(disk, region, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &member{s: &Set{o: Options{Limits: Limits{KeepEntries: 1 << 20, KeepBytes: kept * size}}}, core: &Group{region: region, log: l}}
+	for i := entries; i < 3*entries; i++ {
+		keep := m.keep()
+		if keep < kept-1 || keep > kept+1 {
+			t.Fatalf("of %d entries with %d bytes %d are kept", l.last-l.trunc.index, l.held, keep)
+		}
+		l.truncate(truncated{l.last - keep, InitialTerm})
+		for range 4 {
+			l.append([]*raftpb.Entry{put(int(l.last) - InitialIndex)})
+			l.trim(l.last, size)
+		}
+	}
+	m.s.o.Limits.KeepBytes = 1 << 30
+	if keep := m.keep(); keep != 1<<20 {
+		t.Errorf("of a short log %d entries are kept", keep)
+	}
+}

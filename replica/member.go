@@ -480,17 +480,18 @@ func halves(r *kvapi.Region, c *Split) (left, right *kvapi.Region) {
 	return left, right
 }
 
-// truncate lets the driver truncate the log as far as possible, if it has that many entries or bytes. It returns the bytes that it had.
+// truncate lets the driver truncate the log as far as possible, if it has that many entries or bytes. It returns the bytes that it had, 0 if
+// it would be as long with all changes in tables.
 func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
 	m.mu.Lock()
 	l, region := m.core.log, m.core.region.ID
-	few := m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes
+	none := m.stopped || m.incoming != nil || l.last-l.trunc.index < entries && l.held < bytes || m.core.truncatable(m.core.applied.index, m.keep()) <= l.trunc.index
 	held = l.held
 	m.mu.Unlock()
-	if few {
+	if none {
 		return 0, nil
 	}
-	flushed, err := Flushed(m.s.disk, region)
+	flushed, err := Flushed(m.s.disk, region) // may read a long block
 	if err != nil {
 		return 0, err
 	}
@@ -501,6 +502,15 @@ func (m *member) truncate(entries uint64, bytes int64) (held int64, err error) {
 	return held, nil
 }
 
+// keep returns how many entries of the log are to be kept for peers that are behind. The caller holds mu.
+func (m *member) keep() uint64 {
+	limits, l := &m.s.o.Limits, m.core.log
+	if l.held <= limits.KeepBytes {
+		return limits.KeepEntries
+	}
+	return min(limits.KeepEntries, uint64(float64(l.last-l.trunc.index)*float64(limits.KeepBytes)/float64(l.held)))
+}
+
 // cut truncates the log up to where flushed permits it. The caller is the driver and holds mu, which is released for I/O.
 func (m *member) cut() error {
 	flushed := m.flushed
@@ -508,12 +518,7 @@ func (m *member) cut() error {
 	if m.incoming != nil {
 		return nil
 	}
-	limits, held := &m.s.o.Limits, m.core.log.held
-	keep := limits.KeepEntries
-	if held > limits.KeepBytes {
-		keep = keep * uint64(limits.KeepBytes) / uint64(held)
-	}
-	t, err := m.core.Truncate(flushed, 1, keep)
+	t, err := m.core.Truncate(flushed, 1, m.keep())
 	if err != nil || t == nil {
 		return err
 	}
