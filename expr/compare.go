@@ -257,11 +257,11 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	if isRow(x) || isRow(y) {
 		return nil, x, y, operandColumns(x)
 	}
-	if x.isHexLiteral() && numericSide(y) {
-		x = AsNumber(x)
+	if (x.isHexLiteral() || isHexNullIf(x)) && numericSide(y) {
+		x = asNumber(x)
 	}
-	if y.isHexLiteral() && numericSide(x) {
-		y = AsNumber(y)
+	if (y.isHexLiteral() || isHexNullIf(y)) && numericSide(x) {
+		y = asNumber(y)
 	}
 	tolerant := b.NoDateFits || toleratesNoDate(op)
 	if !tolerant {

@@ -363,6 +363,9 @@ func buildNullIf(b *BuildContext, n *Node) error {
 		n.args = []Expr{x, y}
 	}
 	n.typ, n.coer, n.ascii, n.aux, n.loose = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c, n.args[0].loose
+	if t := &n.args[0].typ; t.ID == types.TypeEnum || t.ID == types.TypeSet { // a text, unless a number is wanted (asNumber)
+		n.typ = stringType(charLength(t), t.Coll)
+	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
@@ -377,14 +380,22 @@ func buildNullIf(b *BuildContext, n *Node) error {
 		last := n.args[len(n.args)-1]
 		w, err := last.eval(ctx, last, row)
 		if err != nil || w.IsNull() {
-			return v, err
+			return n.nullIfResult(v), err
 		}
 		if order, ok := n.aux.(*comparator).compare(ctx, &left, &w); ok && order == 0 {
 			return types.Null(), nil
 		}
-		return v, nil
+		return n.nullIfResult(v), nil
 	}
 	return nil
+}
+
+// nullIfResult returns a member of an ENUM or SET as a text, if NULLIF is one.
+func (n *Node) nullIfResult(v types.Value) types.Value {
+	if (v.K == types.KindEnum || v.K == types.KindSet) && n.typ.IsStringType() {
+		return types.String(v.B, v.Coll)
+	}
+	return v
 }
 
 // buildInterval is INTERVAL(n, a, b, …): how many of the bounds, in order, are NULL or <= n until the first that is not; -1 if n is NULL.

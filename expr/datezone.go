@@ -41,7 +41,7 @@ func buildTimestamp(_ *BuildContext, n *Node) error {
 		if !ok {
 			return types.Null(), err
 		}
-		if v := types.Datetime(d, 0); !types.DateAllowed(ctx.Context, &v) { // as CAST
+		if v := types.Datetime(d, types.MaxFsp); !types.DateAllowed(ctx.Context, &v) { // as CAST
 			ctx.badDate("datetime", &v)
 			return types.Null(), nil
 		}

@@ -71,7 +71,12 @@ func asNumber(e Expr) Expr {
 		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
 	case computed(e).IsCall("elt"):
 		return eltNumber(computed(e))
-	case e.IsCall("nullif") && e.args[0].isHexLiteral():
+	case e.IsCall("nullif") && (e.args[0].typ.ID == types.TypeEnum || e.args[0].typ.ID == types.TypeSet):
+		n := *e
+		n.typ = e.args[0].typ
+		return &n
+	case isHexNullIf(e):
+		e = computed(e)
 		n := *e
 		n.args = slices.Clone(e.args)
 		n.args[0] = AsNumber(e.args[0])
@@ -97,6 +102,12 @@ func asNumber(e Expr) Expr {
 		}
 	}
 	return &n
+}
+
+// isHexNullIf reports whether e is a NULLIF of x'..' or b'..', which is a number where such a literal is.
+func isHexNullIf(e Expr) bool {
+	c := computed(e)
+	return c.IsCall("nullif") && c.args[0].isHexLiteral()
 }
 
 // eltNumber returns the ELT as the number that the chosen argument is.

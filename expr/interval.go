@@ -115,7 +115,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		return types.Time(sum, fsp), nil // as text, it has six decimals or none
 	}
-	bare := v.K == types.KindDate || !v.IsTemporal() && !computed(n.args[0]).IsCall("date_add", "date_sub") && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
+	bare := v.K == types.KindDate && !(n.typ.ID == types.TypeVarchar && n.args[0].IsCall("if", "case", "case_value")) || !v.IsTemporal() && !computed(n.args[0]).IsCall("date_add", "date_sub") && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
 	d, ok := types.ToDatetime(ctx.Context, &v)
 	if !ok {
 		return types.Null(), nil

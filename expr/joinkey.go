@@ -24,7 +24,7 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 	var t types.Type
 	switch c.class {
 	case classInt:
-		if !integralType(&l.typ) || !integralType(&r.typ) {
+		if !integralType(&l.typ) || !integralType(&r.typ) || ofAnyKind(l) || ofAnyKind(r) {
 			return nil, nil, false
 		}
 		if unsignedNumber(l) == unsignedNumber(r) && l.typ.IsInteger() && r.typ.IsInteger() {
@@ -32,7 +32,7 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 		}
 		t = decimalType(20, 0)
 	case classDecimal:
-		if numericClass(l) == classFloat || numericClass(r) == classFloat {
+		if numericClass(l) == classFloat || numericClass(r) == classFloat || ofAnyKind(l) || ofAnyKind(r) {
 			return nil, nil, false
 		}
 		lp, ls := precisionOf(l)
@@ -40,17 +40,17 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 		scale := max(ls, rs)
 		t = decimalType(min(max(lp-ls, rp-rs)+scale, types.MaxDecimalPrecision), scale)
 	case classFloat:
-		t = doubleType()
+		return b.doubleKey(l), b.doubleKey(r), true
 	case classString:
 		return l, r, sameStrings(l, c.coll) && sameStrings(r, c.coll)
 	case classTemporal:
-		if !dated(&l.typ) || !dated(&r.typ) {
+		if !dated(&l.typ) || !dated(&r.typ) || Unadapted(l) != l || Unadapted(r) != r { // what is no date would be a NULL
 			return nil, nil, false
 		}
 		t = types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(l.typ.Scale, r.typ.Scale, 0)}
 		return b.fraction(l, t), b.fraction(r, t), true
 	case classTime:
-		if l.typ.ID != types.TypeTime || r.typ.ID != types.TypeTime {
+		if l.typ.ID != types.TypeTime || r.typ.ID != types.TypeTime || Unadapted(l) != l || Unadapted(r) != r {
 			return nil, nil, false
 		}
 		t = types.Type{ID: types.TypeTime, Length: -1, Scale: max(l.typ.Scale, r.typ.Scale, 0)}
@@ -59,6 +59,22 @@ func HashKeys(b *BuildContext, eq Expr) (l, r Expr, ok bool) {
 		return nil, nil, false
 	}
 	return b.coerce(l, t), b.coerce(r, t), true
+}
+
+// ofAnyKind reports whether e is a placeholder whose values may be texts although e is compared as a number: that of an unknown type, and one that was
+// converted to the type of a column where its value fits that (adapt).
+func ofAnyKind(e Expr) bool {
+	k := Unadapted(e)
+	_, param := Unwrap(k).ParamOrdinal()
+	return param && (k != e || k.typ.ID == types.TypeNull) && !numericSide(k)
+}
+
+// doubleKey converts e to a double.
+func (b *BuildContext) doubleKey(e Expr) Expr {
+	if ofAnyKind(e) {
+		return b.coerced(Unadapted(e), doubleType())
+	}
+	return b.coerce(e, doubleType())
 }
 
 // wide converts a smaller integer to BIGINT, so that both keys have one type.

@@ -14,8 +14,8 @@ var numericTable = map[string]function{
 	"pow": {2, 2, 0, realBinary(power)}, "power": {2, 2, 0, realBinary(power)},
 	"sqrt": {1, 1, 0, realUnary(domain(math.Sqrt, func(x float64) bool { return x >= 0 }, false))},
 	"exp":  {1, 1, 0, realUnary(always(math.Exp))},
-	"ln":   {1, 1, 0, realUnary(domain(math.Log, positive, true))}, "log": {1, 2, 0, buildLog},
-	"log2": {1, 1, 0, realUnary(domain(func(x float64) float64 { return math.Log(x) / math.Ln2 }, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
+	"ln":   {1, 1, 0, realUnary(domain(logarithm, positive, true))}, "log": {1, 2, 0, buildLog},
+	"log2": {1, 1, 0, realUnary(domain(log2, positive, true))}, "log10": {1, 1, 0, realUnary(domain(log10, positive, true))},
 	"sin": {1, 1, 0, realUnary(always(math.Sin))}, "cos": {1, 1, 0, realUnary(always(math.Cos))}, "tan": {1, 1, 0, realUnary(always(tangent))},
 	"cot":  {1, 1, 0, realUnary(always(func(x float64) float64 { return 1 / tangent(x) }))},
 	"asin": {1, 1, 0, realUnary(domain(math.Asin, unitRange, false))}, "acos": {1, 1, 0, realUnary(domain(math.Acos, unitRange, false))},
@@ -110,19 +110,10 @@ func power(x, y float64) float64 {
 	return f
 }
 
-// log10 is exact for powers of ten, as the C library's is. math.Log10 is not: it computes it from the logarithm to base 2.
-func log10(x float64) float64 {
-	y := math.Log10(x)
-	if whole := math.Round(y); math.Abs(whole) <= 308 && math.Pow10(int(whole)) == x {
-		return whole
-	}
-	return y
-}
-
 // buildLog is LOG(x) and LOG(base, x).
 func buildLog(b *BuildContext, n *Node) error {
 	if len(n.args) == 1 {
-		return realUnary(domain(math.Log, positive, true))(b, n)
+		return realUnary(domain(logarithm, positive, true))(b, n)
 	}
 	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		base, null, err := ctx.real(n.args[0], row)
@@ -137,7 +128,7 @@ func buildLog(b *BuildContext, n *Node) error {
 			ctx.Warn(types.LevelWarning, types.ErInvalidArgumentForLogarithm)
 			return types.Null(), nil
 		}
-		return finite(n, math.Log(x)/math.Log(base))
+		return finite(n, logarithm(x)/logarithm(base))
 	})(b, n)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // buildTime is TIME(x): the time of day of a date, or x as a TIME.
-func buildTime(_ *BuildContext, n *Node) error {
-	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+func buildTime(b *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: b.fspOfAmount(n.args[0])}, CoerNumeric
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
@@ -103,7 +103,7 @@ func buildAddTime(b *BuildContext, n *Node) error {
 		return err
 	}
 	x := n.args[0]
-	fsp := max(fspOfArg(x), fspOfArg(n.args[1]))
+	fsp := max(fspOfArg(x), b.fspOfAmount(n.args[1]))
 	n.coer, n.ascii = CoerNumeric, true
 	switch classOf(&x.typ) {
 	case classTemporal:
@@ -115,6 +115,18 @@ func buildAddTime(b *BuildContext, n *Node) error {
 	}
 	n.eval = evalAddTime
 	return nil
+}
+
+// fspOfAmount is fspOfArg of what ADDTIME adds and TIME reads: a constant text that is no time may be one of six digits.
+func (b *BuildContext) fspOfAmount(e Expr) int8 {
+	v, ok := e.ConstValue()
+	if !ok || classOf(&e.typ) != classString || v.IsNull() {
+		return fspOfArg(e)
+	}
+	if _, ok = b.quietCtx().timeOf(&v); !ok {
+		return types.MaxFsp
+	}
+	return fspOfArg(Literal(v))
 }
 
 func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -212,6 +224,9 @@ func evalTimeToSec(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 // buildMakeTime is MAKETIME(hour, minute, second).
 func buildMakeTime(_ *BuildContext, n *Node) error {
 	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[2])}, CoerNumeric
+	if classOf(&n.args[2].typ) == classString {
+		n.typ.Scale = types.MaxFsp
+	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		h, null1, err1 := ctx.int(n.args[0], row)
 		m, null2, err2 := ctx.int(n.args[1], row)

@@ -34,9 +34,10 @@ const (
 )
 
 // dataErrors are those that rows bring about: out of range, division by zero, more than one row. A statement that fails for one row only may meet
-// that row under one plan and not under the other. memoryErrors are those of a statement that may not have as much.
+// that row under one plan and not under the other; so it is with rowErrors, which MySQL has to raise where Pando does. memoryErrors are those of a statement that may not have as much.
 var (
 	dataErrors   = []int{1264, 1365, 1690, 1242}
+	rowErrors    = []int{3141, 3146, 3513} // of documents and binary strings
 	memoryErrors = []int{8175, 8176}
 )
 
@@ -52,6 +53,7 @@ type world struct {
 	seed  uint64
 	sides []side
 	real  *sql.Conn // nil without a server
+	typed bool      // the tables have a column of every type
 }
 
 // TestRandom asks random queries in several ways and compares the answers: of tables with indexes and of the same rows without any, under hints
@@ -85,7 +87,7 @@ func TestRandom(t *testing.T) {
 }
 
 // TestRandomTyped asks random queries over columns of every type in the same ways: with indexes and without, under hints, with little memory, by
-// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in five hundred still differs, of values of one type where another is wanted.
+// workers. MySQL is asked only if PANDO_TYPED is set, too: about one answer in 450 still differs, of values of one type where another is wanted.
 func TestRandomTyped(t *testing.T) {
 	seed := testkit.Seed(t)
 	n := inproc.Open(t, inproc.Options{})
@@ -95,6 +97,7 @@ func TestRandomTyped(t *testing.T) {
 	failed := 0
 	for i := range uint64(typedSchemas) {
 		w := newWorldOf(t, n, seed+i, (*sqlgen.Gen).TypedSchema)
+		w.typed = true
 		w.sides = append(w.sides, byWorkers(newSides(t, several, seed+i, (*sqlgen.Gen).TypedSchema))...)
 		if os.Getenv("PANDO_TYPED") == "" {
 			w.real = nil
@@ -194,7 +197,7 @@ func (w *world) check(g *sqlgen.Gen, query string, before int) (failed int) {
 		hinted := g.Hinted(query)
 		failed += w.compare(query, want, s.name+", hinted", hinted, s.ask(hinted), before+failed)
 	}
-	if w.real != nil && !faultOfMySQL(query) {
+	if w.real != nil && !w.faultOfMySQL(query) {
 		got, err := server.Ask(w.real, &sqltest.Record{Kind: sqltest.Query, SQL: query})
 		if err != nil {
 			w.t.Fatalf("seed %d: %s: %v", w.seed, query, err)
@@ -220,7 +223,12 @@ var (
 	//     LIMIT drops rows that ORDER BY has in front; CONV of a constant TIMESTAMP is 7E8 in the first row and 7 in the second;
 	//   - a constant that NULLIF compares with a column of BIGINT or of dates is returned as the column's type: NULLIF('é', bi) is 0;
 	//   - a column of dates between a number and a constant is compared with the constant's packed form, which is above all numbers of dates;
-	//   - integers with the highest bit are negative as a TIME, and only in expressions.
+	//   - integers with the highest bit are negative as a TIME, and only in expressions: those of bit operations;
+	//   - NULL that is cast to a double is zero as a date or time, where NULL of every other kind is NULL;
+	//   - x'61' and b'101' compared with a subquery's column of numbers are texts, and not the numbers that they are beside the column itself;
+	//   - a BIT that IFNULL or COALESCE chooses is its bytes in the select list and the digits of its number within CONCAT, LIKE and so on;
+	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group;
+	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document.
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
@@ -231,9 +239,16 @@ var (
 		regexp.MustCompile(`BIN_TO_UUID\(LPAD\(`),
 		regexp.MustCompile(`CONV\(\(?TIMESTAMP '`),
 		regexp.MustCompile(`NULLIF\(\(?(` + literal + `)\)?, [xy]\.(bi|bu|da|dt|ts|tm)\)`),
-		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN ([xy]\.(` + numberColumn + `)|.*[)\d]) AND ('|DATE|TIMESTAMP)`),
+		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN (` + number + `) AND ('|DATE|TIMESTAMP)`),
 		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN ('[^']*'|(DATE|TIMESTAMP) '[^']*') AND [xy]\.(` + numberColumn + `)`),
-		regexp.MustCompile(`(TIME\(|CAST\()\(+(~|[^()]+\) (<<|\|) |\([^()]+\) (<<|\|) )`),
+		regexp.MustCompile(`\bTIME\(\(*(` + bitOperation + `)`),
+		regexp.MustCompile(`CAST\(\(*(` + bitOperation + `)[^']* AS TIME`),
+		regexp.MustCompile(`(TIME|HOUR|MINUTE|SECOND|YEAR|MONTH|DAY|QUARTER|WEEK|DATE|TIMESTAMP|EXTRACT\(\w+ FROM|TIME_TO_SEC|TIME_FORMAT|DATE_FORMAT|TIMEDIFF|ADDTIME|SUBTIME|LAST_DAY|CAST)[( ]\(*CAST\(.* AS (DOUBLE|FLOAT|REAL)\)`),
+		regexp.MustCompile(`x\.id FROM v. x WHERE [xb]'[^']*' (= ANY|IN|NOT IN|<> ALL) \(SELECT y\.` + numberColumn),
+		regexp.MustCompile(`(CONCAT|CONCAT_WS|REPLACE|INSERT|LEFT|RIGHT|LPAD|RPAD|HEX|QUOTE|CONV|OCT|BIN|TO_BASE64|LOCATE|INSTR|FIELD|ELT|LENGTH|CHAR_LENGTH|CRC32|ORD|ASCII|UPPER|LOWER|GREATEST|LEAST)\([^']*(IFNULL|COALESCE)\([^()]*[xy]\.bt`),
+		regexp.MustCompile(`(IFNULL|COALESCE)\([^()]*[xy]\.bt[^()]*\)\)? (NOT )?(LIKE|REGEXP)`),
+		regexp.MustCompile(`(MIN|MAX)\(CONVERT\(x\.la USING utf8mb4\)`),
+		regexp.MustCompile(`JSON_[A-Z_]*\(.*(LEAST|GREATEST)\(.*([xy]\.(da|dt|ts)|DATE '|TIMESTAMP ')`),
 	}
 )
 
@@ -245,29 +260,41 @@ const (
 	literal      = `'[^']*'( COLLATE utf8mb4_bin)?|_\w+'[^']*'|[xb]'[^']*'|(DATE|TIME|TIMESTAMP) '[^']*'|[-\d.e]+|CAST\('[^']*' AS JSON\)|JSON_ARRAY\(1, 'a', NULL\)|JSON_OBJECT\('a', 1\.5\)`
 )
 
+// number is a number, in the forms that the generator writes, and bitOperation is the beginning of an operation on bits.
+const (
+	number         = `[xy]\.` + numberColumn + `|-?[\d.]+(e\d+)?|(` + numberFunction + `)\([^']*\)|[-~]?\(?[^' ]+\)? ([-+*/%&|^]|<<|>>|DIV) [^']+|CASE [^']* (THEN|ELSE) [xy]\.` + numberColumn + ` END`
+	numberFunction = `LENGTH|CHAR_LENGTH|BIT_LENGTH|BIT_COUNT|ASCII|ORD|SIGN|LOCATE|INSTR|FIND_IN_SET|FIELD|STRCMP|INTERVAL|CRC32|COERCIBILITY|YEAR|MONTH|DAY|DAYOFWEEK|WEEKDAY|DAYOFYEAR|WEEK|YEARWEEK|QUARTER|` +
+		`HOUR|MINUTE|SECOND|MICROSECOND|TO_DAYS|TO_SECONDS|DATEDIFF|TIMESTAMPDIFF|EXTRACT|TIME_TO_SEC|UNIX_TIMESTAMP|ROUND|TRUNCATE|ABS|MOD|CEIL|FLOOR|SQRT|POW|LN|LOG2|LOG10|LOG|EXP|ATAN|ATAN2|COT|DEGREES|RADIANS`
+	bitOperation = `~|[^()]+\)? (<<|\||\^) |\([^()]+\) (<<|\||\^) `
+)
+
 const textColumn = `(vc|cb|cg|la|ch|tx|vb|bn|bl|en|se)`
 
 // constantDocument are the documents that the generator writes as constants.
 const constantDocument = `CAST\('[^']*' AS JSON\)|JSON_ARRAY\(1, 'a', NULL\)|JSON_OBJECT\('a', 1\.5\)`
 
 // faultOfMySQL recognises what MySQL answers wrongly under every plan: it forgets the LIMIT of a parenthesised operand of EXCEPT and INTERSECT, where
-// a = b and a <=> b join two tables, NULL equals NULL, and typedFaults.
-func faultOfMySQL(query string) bool {
-	if limitedOperand.MatchString(query) {
+// a = b and a <=> b join two tables, NULL equals NULL, and, where columns have every type, typedFaults.
+func (w *world) faultOfMySQL(query string) bool {
+	if limitedOperand.MatchString(query) || w.typed && typedFault(query) {
 		return true
 	}
+	for _, m := range nullSafe.FindAllStringSubmatch(query, -1) {
+		if strings.Contains(query, m[1]+" = "+m[2]) || strings.Contains(query, m[2]+" = "+m[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+func typedFault(query string) bool {
 	for _, f := range typedFaults {
 		if f.MatchString(query) {
 			return true
 		}
 	}
 	for _, m := range comparesExtremes.FindAllStringSubmatch(query, -1) {
-		if m[1] == "" || m[1] != m[2] || strings.Contains("en se tm js", m[1]) {
-			return true
-		}
-	}
-	for _, m := range nullSafe.FindAllStringSubmatch(query, -1) {
-		if strings.Contains(query, m[1]+" = "+m[2]) || strings.Contains(query, m[2]+" = "+m[1]) {
+		if m[1] == "" || m[1] != m[2] || slices.Contains([]string{"en", "se", "tm", "js"}, m[1]) {
 			return true
 		}
 	}
@@ -291,7 +318,7 @@ func (w *world) differs(query string, want, got *sqltest.Answer) bool {
 	}
 	r := &sqltest.Record{Sort: "rowsort"}
 	r.Fill(numeric(want))
-	return r.Mismatch(numeric(got)) != "" && !shownOtherwise(query, numeric(want), numeric(got))
+	return r.Mismatch(numeric(got)) != "" && !(w.typed && shownOtherwise(query, numeric(want), numeric(got)))
 }
 
 // shownOtherwise reports whether two answers are the same but for how MySQL shows values with a temporary table and without: a BIT that CASE, IF or
@@ -371,7 +398,8 @@ func (w *world) compare(query string, want *sqltest.Answer, name, other string, 
 	if want.Number < 0 {
 		complaint = "here: " + want.Message
 	}
-	if complaint == "" || excused(want) || excused(got) {
+	own := name != "MySQL" && (slices.Contains(rowErrors, want.Number) || slices.Contains(rowErrors, got.Number)) // a plan may not meet the row
+	if complaint == "" || excused(want) || excused(got) || own {
 		return 0
 	}
 	if before < complaintsShown {

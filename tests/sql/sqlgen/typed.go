@@ -248,7 +248,7 @@ func (g *Gen) typedCondition(alias string, depth int) string {
 		return "(" + x + ", " + g.typed(alias, 'i', 0) + ")" + g.pick(" = ", " < ", " >= ", " <=> ", " <> ") + "(" + y + ", " + g.typed(alias, 'i', 0) + ")"
 	case 7:
 		if kind == 'j' {
-			return g.typed(alias, 'a', 0) + " MEMBER OF (" + x + ")"
+			return g.typed(alias, 'a', 0) + " MEMBER OF ((" + x + "))"
 		}
 	}
 	return "(" + x + ")" + g.pick(" = ", " < ", " > ", " <= ", " >= ", " <> ", " <=> ") + "(" + y + ")"
