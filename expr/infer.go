@@ -104,14 +104,19 @@ func AsNumber(e Expr) Expr {
 	return e
 }
 
-// AsCondition returns e where a truth value is read from it: whether the number that it is is not 0.
-func AsCondition(e Expr) Expr { return asNumber(e) }
+// AsCondition returns e where a truth value is read from it: whether the number that it is is not 0. A document is compared with the document 0.
+func AsCondition(e Expr) Expr {
+	if e.typ.ID == types.TypeJSON {
+		return e
+	}
+	return asNumber(e)
+}
 
-// numbersOf returns args with asNumber applied, for operators that read them as numbers or truth values.
+// numbersOf returns args with AsCondition applied, for operators that read them as numbers or truth values.
 func numbersOf(args []Expr) []Expr {
 	out := make([]Expr, len(args))
 	for i, a := range args {
-		out[i] = asNumber(a)
+		out[i] = AsCondition(a)
 	}
 	return out
 }

@@ -12,7 +12,6 @@ SELECT ABS(n), SIGN(n), n % 2, MOD(n, 3), n DIV 2, n / 2, -n, n * dc, n + f, dc 
 SELECT GREATEST(n, 1), LEAST(n, dc), GREATEST(s, 'a'), IF(n > 0, 'pos', 'neg'), IF(n, dc, f), CASE WHEN n > 0 THEN dc ELSE n END, IFNULL(dc, n), COALESCE(s, n) FROM fn ORDER BY id;
 SELECT n & 3, n | 8, n ^ 1, n << 2, n >> 1, ~n, BIT_COUNT(n), BIN(n), OCT(n), HEX(n), CONV(n, 10, 2) FROM fn ORDER BY id;
 SELECT POW(n, 2), SQRT(n), EXP(n), LN(n), LOG(2, n), LOG2(n) FROM fn WHERE id IN (1, 3) ORDER BY id;
--- differs: the last bit of Go's elementary functions differs from that of the C library.
 SELECT LOG10(n) FROM fn WHERE id = 1;
 SELECT DATE(dt), TIME(dt), YEAR(dt), MONTH(dt), DAY(dt), HOUR(dt), MINUTE(dt), SECOND(dt), MICROSECOND(dt), QUARTER(dt), WEEK(dt), WEEK(dt, 3), WEEKOFYEAR(dt), YEARWEEK(dt), DAYOFWEEK(dt), WEEKDAY(dt), DAYOFYEAR(dt), DAYNAME(dt), MONTHNAME(dt), LAST_DAY(dt) FROM fn ORDER BY id;
 SELECT dt + INTERVAL 1 DAY, dt - INTERVAL 1 YEAR, dt + INTERVAL 1 MONTH, dt + INTERVAL 90 MINUTE, dt + INTERVAL '1:30' HOUR_MINUTE, dt + INTERVAL '1 2' DAY_HOUR, dt + INTERVAL 1 QUARTER, dt + INTERVAL 1 WEEK, dt - INTERVAL 1 MICROSECOND FROM fn ORDER BY id;
