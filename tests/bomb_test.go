@@ -96,9 +96,9 @@ func TestBombs(t *testing.T) {
 }
 
 // cagedNode starts a server in a memory cgroup of bombGroupBytes, or with a limit of so much where this machine has none to use.
-func cagedNode(t *testing.T, cache int) *node {
+func cagedNode(t *testing.T, cache int, args ...string) *node {
 	t.Helper()
-	n := &node{t: t, dir: t.TempDir(), args: []string{"--cache-size", strconv.Itoa(cache)}}
+	n := &node{t: t, dir: t.TempDir(), args: append(args, "--cache-size", strconv.Itoa(cache))}
 	if group, err := memoryGroup(t, bombGroupBytes); err != nil {
 		t.Logf("no memory cgroup of this machine can be used (%v): the server has --memory-limit only", err)
 		n.args = append(n.args, "--memory-limit", strconv.Itoa(bombGroupBytes))

@@ -28,6 +28,7 @@ const recoverMax = 2 * time.Minute
 type copies struct {
 	t     testing.TB
 	nodes []*node
+	start func(args ...string) *node // starts one that joins; nil for startNode
 }
 
 // clusterAddress is where a node listens for others, also when it is started again.
@@ -41,6 +42,10 @@ func growNode(t testing.TB) *copies {
 // grow lets further nodes join, and waits until each region has its copies.
 func (c *copies) grow(to int) {
 	c.t.Helper()
+	start := c.start
+	if start == nil {
+		start = func(args ...string) *node { return startNode(c.t, "", args...) }
+	}
 	db := c.nodes[0].open("")
 	mustExec(c.t, db, "ADMIN PROMOTE")
 	for len(c.nodes) < to {
@@ -48,7 +53,7 @@ func (c *copies) grow(to int) {
 		if err := db.QueryRow("ADMIN TOKEN").Scan(&token, new(any), new(any)); err != nil {
 			c.t.Fatal(err)
 		}
-		c.nodes = append(c.nodes, startNode(c.t, "", "--cluster-listen", clusterAddress(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
+		c.nodes = append(c.nodes, start("--cluster-listen", clusterAddress(c.t), "--join", c.nodes[0].args[1], "--join-token", token))
 	}
 	c.complete()
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/pandodb/pando/internal/testkit"
 )
 
 // Long texts, and a mebibyte, that one client of a small server writes.
@@ -86,5 +88,43 @@ func writeLarge(t *testing.T, promoted bool) {
 	}
 	if got := queryInt(t, db, "SELECT COUNT(*) FROM d.t"); got != 3*largeTimes {
 		t.Errorf("%d rows are left", got)
+	}
+}
+
+// TestLargeTextsOfCopies: three nodes with little memory take texts that are long for it, and start again with a log of them that is longer than
+// their memory may be.
+func TestLargeTextsOfCopies(t *testing.T) {
+	if os.Getenv("TORTURE") == "" {
+		t.Skip("takes minutes; make torture runs it")
+	}
+	c := &copies{t: t, start: func(args ...string) *node { return cagedNode(t, crowdCache, args...) }}
+	c.nodes = append(c.nodes, c.start("--cluster-listen", clusterAddress(t)))
+	c.grow(3)
+	db := c.nodes[1].open("")
+	mustExec(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, s LONGTEXT)")
+	const texts = 2 * bombGroupBytes / largeText
+	for i := range texts {
+		statement := fmt.Sprintf("REPLACE INTO d.t VALUES (%d,REPEAT('x',%d))", i, largeText)
+		testkit.Await(t, fmt.Sprintf("text %d to be stored", i), func() bool { // on a machine without processor time another node may become the gateway
+			_, err := db.Exec(statement)
+			return err == nil
+		})
+	}
+	for _, n := range c.nodes {
+		n.kill()
+	}
+	for _, n := range c.nodes { // none is ready before a second one runs
+		if err := n.launch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range c.nodes {
+		if err := n.awaitReady(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.complete()
+	if got := queryInt(t, c.nodes[2].open("d"), "SELECT SUM(LENGTH(s)) FROM t"); got != texts*largeText {
+		t.Errorf("%d bytes are there, not %d", got, texts*largeText)
 	}
 }
