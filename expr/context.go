@@ -217,8 +217,8 @@ func (ctx *Ctx) keep(b []byte) []byte {
 }
 
 // extend appends more to b, a slice in the arena; in between the arena may have been used otherwise. When the capacity of b is used up, b is
-// copied to the end of the arena with twice the capacity, if the statement may have so much: or else it has to end, and b is returned as it is. Ten
-// clients at once whose texts of 60 MB were doubled before they were refused ended a server of 512 MB. When b is complete, call fit.
+// copied to the end of the arena with twice the capacity. If the statement may not have so much memory, b is returned without more and the statement
+// fails: the memory is asked for before it is taken, or many clients at once could take more than the server has. When b is complete, call fit.
 func (ctx *Ctx) extend(b, more []byte) []byte {
 	if need := len(b) + len(more); need > cap(b) {
 		size := max(need, 2*len(b))

@@ -105,14 +105,15 @@
 // Group is a pure core: package internal/sim drives several over models of disks and networks. Set drives the groups of a store over the
 // engine: the goroutine that proposes does what the group asks for, the sync of the WAL included, which it shares with other committers in
 // wal.Log. A message or a tick that finds nobody driving starts a goroutine that does. Messages are sent before the sync, except those that
-// depend on the log. While a group syncs, further messages are passed to raft, and answered afterwards.
+// depend on the log. While a group syncs, further messages are passed to raft, and answered afterwards. The driver also truncates the log, which may
+// wait for the engine to make room.
 //
 // A lease (lease.go) is held for region 0 only; package store holds it.
 //
 // Locks, in the order in which they are taken: Set.mu, member.mu, Set.listing and Set.entering; line.mu is a leaf. None is held over a sync or
 // an application.
 //
-// Goroutine inventory: Set.keeper truncates logs and Set.ticker ticks groups; New starts them, Close waits for them. Close also waits for one
+// Goroutine inventory: Set.keeper finds logs that can be truncated and Set.ticker ticks groups; New starts them, Close waits for them. Close also waits for one
 // goroutine for each group that has something to do and no committer that does it, one for each snapshot that is sent, and the callers of
 // ReceiveSnapshot.
 //

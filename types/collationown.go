@@ -46,16 +46,16 @@ func own(f weights) func(map[string]*collation) weigher {
 
 func rawWeights(dst, src []byte) []byte { return append(dst, src...) }
 
-// gbkWeights appends a byte for each ASCII character, and two for the others, which are greater. A byte that is no character is its own weight.
-func gbkWeights(dst, src []byte) []byte {
+// twoByteWeights appends a byte for each ASCII character, and two for the others: weight of their code. A byte that is no character is its own weight.
+func twoByteWeights(dst, src []byte, set int, form func(s []byte) int, weight func(t *charsetTables, code []byte) uint16) []byte {
 	t := tables()
 	for len(src) > 0 {
-		n := gbkForm(src)
+		n := form(src)
 		switch n {
 		case 1:
-			dst = append(dst, t.ascii[ofGBK][src[0]])
+			dst = append(dst, t.ascii[set][src[0]])
 		case 2:
-			w := t.gbkWeight[gbNumber(src)]
+			w := weight(t, src)
 			dst = append(dst, byte(w>>8), byte(w))
 		default:
 			n, dst = 1, append(dst, src[0])
@@ -65,40 +65,17 @@ func gbkWeights(dst, src []byte) []byte {
 	return dst
 }
 
+func gbkWeights(dst, src []byte) []byte {
+	return twoByteWeights(dst, src, ofGBK, gbkForm, func(t *charsetTables, code []byte) uint16 { return t.gbkWeight[gbNumber(code)] })
+}
+
 func big5Weights(dst, src []byte) []byte {
-	t := tables()
-	for len(src) > 0 {
-		n := big5Form(src)
-		switch n {
-		case 1:
-			dst = append(dst, t.ascii[ofBig5][src[0]])
-		case 2:
-			dst = append(dst, src[0], src[1])
-		default:
-			n, dst = 1, append(dst, src[0])
-		}
-		src = src[n:]
-	}
-	return dst
+	return twoByteWeights(dst, src, ofBig5, big5Form, func(_ *charsetTables, code []byte) uint16 { return uint16(code[0])<<8 | uint16(code[1]) })
 }
 
 // big5Strokes appends the weights of WEIGHT_STRING: characters of as many strokes have the same.
 func big5Strokes(dst, src []byte) []byte {
-	t := tables()
-	for len(src) > 0 {
-		n := big5Form(src)
-		switch n {
-		case 1:
-			dst = append(dst, t.ascii[ofBig5][src[0]])
-		case 2:
-			w := t.big5Stroke[big5Number(src)]
-			dst = append(dst, byte(w>>8), byte(w))
-		default:
-			n, dst = 1, append(dst, src[0])
-		}
-		src = src[n:]
-	}
-	return dst
+	return twoByteWeights(dst, src, ofBig5, big5Form, func(t *charsetTables, code []byte) uint16 { return t.big5Stroke[big5Number(code)] })
 }
 
 // gbWideASCII precedes the weight of the two characters of several bytes whose upper case is ASCII, ı and ſ: they follow all of ASCII and precede all

@@ -308,8 +308,8 @@ func (c *collation) appendWeights(dst, s []byte) []byte {
 	return dst
 }
 
-// whole is the length of the beginning of s that the library can read (the weights of this package are made of any bytes): to a number that is no code point, or a last character of which bytes are
-// missing.
+// whole is the length of the beginning of s that the library can read: to a number that is no code point, or a last character of which bytes are
+// missing. The weights of this package are made of any bytes.
 func (c *collation) whole(s []byte) int {
 	if c.charset.class != csMulti || c.charset.form != nil {
 		return len(s)
