@@ -37,7 +37,7 @@ const (
 // that row under one plan and not under the other; so it is with rowErrors, which MySQL has to raise where Pando does. memoryErrors are those of a statement that may not have as much.
 var (
 	dataErrors   = []int{1264, 1365, 1690, 1242}
-	rowErrors    = []int{3141, 3146, 3513} // of documents and binary strings
+	rowErrors    = []int{3141, 3146, 3149, 3513} // of documents, their paths and binary strings
 	memoryErrors = []int{8175, 8176}
 )
 
@@ -189,13 +189,19 @@ func realServer(t *testing.T, addr, kind string, schema []string) *sql.Conn {
 	return conn
 }
 
+// bitsOfText finds a text that stands for its bytes if the BIT that it is to be equal to has an index, as in MySQL, and for a number otherwise.
+var bitsOfText = regexp.MustCompile(`WHERE \(?('[^']*'( COLLATE utf8mb4_bin)?\)? = \(?[xy]\.bt|[xy]\.bt\)? = \(?')`)
+
 // check asks a query in every way and returns how many answers differ from the first.
 func (w *world) check(g *sqlgen.Gen, query string, before int) (failed int) {
-	want := w.sides[0].ask(query)
-	for _, s := range w.sides[1:] {
+	want, sides := w.sides[0].ask(query), w.sides
+	if w.typed && bitsOfText.MatchString(query) {
+		sides = slices.DeleteFunc(slices.Clone(sides), func(s side) bool { return strings.HasPrefix(s.name, "bare") })
+	}
+	for _, s := range sides[1:] {
 		failed += w.compare(query, want, s.name, query, s.ask(query), before+failed)
 	}
-	for _, s := range w.sides[:3] {
+	for _, s := range sides[:min(3, len(sides))] {
 		hinted := g.Hinted(query)
 		failed += w.compare(query, want, s.name+", hinted", hinted, s.ask(hinted), before+failed)
 	}
