@@ -64,6 +64,8 @@ func (g *joinGraph) needs(steps []*joinPlan, dear [][]expr.Expr, n *need) [][]in
 			ids = addIDs(ids, match...)
 			ids = addIDs(ids, above...)
 			ids = addIDs(ids, free(g.rels[p.last].rel)...)
+		} else {
+			ids = addIDs(ids, g.atFirst(p)...)
 		}
 		out[i] = ids[:len(ids):len(ids)]
 	}
@@ -107,14 +109,18 @@ func (b *builder) buildFirst(g *joinGraph, steps []*joinPlan, ids []int, n *need
 		return nil, err
 	}
 	st.ordered = st.ordered && (ordered || len(n.order) == 0)
-	// Conditions without columns of any relation, and those of the first one, stand here.
-	var conds []expr.Expr
+	return b.filterStage(st, g.atFirst(p))
+}
+
+// atFirst lists the conditions that stand above the first relation: those without columns of any relation, and those of its own that have not
+// been pushed into it.
+func (g *joinGraph) atFirst(p *joinPlan) (conds []expr.Expr) {
 	for _, c := range g.filters {
 		if g.makers(c)&^p.set == 0 {
 			conds = append(conds, c)
 		}
 	}
-	return b.filterStage(st, conds)
+	return conds
 }
 
 // buildStep joins one relation to a stage; n is what is wanted of all joins.
