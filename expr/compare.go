@@ -254,6 +254,12 @@ func compareClass(a, b Expr) class {
 // newComparator prepares the comparison of x with y and returns them with the conversions that it needs. A column that is compared in its own
 // class is returned as it is, from which the planner can derive an index range.
 func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, Expr, error) {
+	return b.comparatorOf(op, x, y, false)
+}
+
+// comparatorOf is newComparator. With asIs constants are not converted to the type of a column, but for convertsAsIs: x and y are columns of rows that
+// are ordered, or a CASE's value and a WHEN.
+func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparator, Expr, Expr, error) {
 	if isRow(x) || isRow(y) {
 		return nil, x, y, operandColumns(x)
 	}
@@ -268,7 +274,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 		b.tellDateConst(x, y)
 		b.tellDateConst(y, x)
 	}
-	x, y, err := b.adaptConstants(x, y, tolerant, !tolerant && op != "<=>")
+	x, y, err := b.adaptConstants(x, y, tolerant, !tolerant && op != "<=>", asIs)
 	if err != nil {
 		return nil, x, y, err
 	}
@@ -277,7 +283,7 @@ func (b *BuildContext) newComparator(op string, x, y Expr) (*comparator, Expr, E
 	} else if y.typ.ID == types.TypeYear && classOf(&x.typ) == classTemporal {
 		y = yearAsDate(y, 0)
 	}
-	if !toleratesNoDate(op) {
+	if !toleratesNoDate(op) && !asIs {
 		x, y = b.besideDate(x, y), b.besideDate(y, x)
 	}
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
@@ -362,9 +368,10 @@ func NeedOf(e Expr) DateNeed { return dateNeed(e) }
 
 // adaptConstants converts a constant that is compared with a column to the column's type if no information is lost, as MySQL does. A parameter
 // gets a node that does so in each execution.
-func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls bool) (Expr, Expr, error) {
+func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls, asIs bool) (Expr, Expr, error) {
 	var err error
 	switch {
+	case asIs && !b.convertsAsIs(x, y) && !b.convertsAsIs(y, x):
 	case comparesAsColumn(x, y) && IsConst(y):
 		y, err = b.adapt(x, y, tolerant, nulls)
 	case comparesAsColumn(y, x) && IsConst(x):
@@ -379,6 +386,16 @@ func comparesAsColumn(e, k Expr) bool {
 	c := classOf(&e.typ)
 	_, param := k.ParamOrdinal()
 	return e.kind == kindColumn || c == classTemporal && (textClass(k) || k.kind == kindParam) || c == classTime && param
+}
+
+// convertsAsIs reports whether the constant k is converted for e all the same: placeholders, which have e's type, and texts beside dates and
+// decimals. As in MySQL other constants stay what they are: a TIME and '12:00:00' are compared as texts, a DATETIME and 20240131 as numbers.
+func (b *BuildContext) convertsAsIs(e, k Expr) bool {
+	if _, param := k.ParamOrdinal(); param && b.DateParam == nil {
+		return e.typ.ID != types.TypeYear
+	}
+	c := classOf(&e.typ)
+	return (c == classTemporal || c == classDecimal) && classOf(&k.typ) == classString
 }
 
 // adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col

@@ -227,11 +227,14 @@ func buildCaseValue(b *BuildContext, n *Node) error {
 	if numbers { // beside which x'61' is one
 		args[0] = AsNumber(args[0])
 	}
+	coll, err := b.shareCaseCollation(args)
+	if err != nil {
+		return err
+	}
 	for i := 1; i+1 < len(args); i += 2 {
-		c, x, y := caseOverride(args[0], args[i]), args[0], args[i]
+		c, x, y := caseOverride(args[0], args[i], coll), args[0], args[i]
 		if c == nil {
-			var err error
-			if c, x, y, err = b.newComparator("case", args[0], args[i]); err != nil {
+			if c, x, y, err = b.comparatorOf("case", args[0], args[i], true); err != nil {
 				return err
 			}
 		}
@@ -332,9 +335,32 @@ func buildCoalesce(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// caseOverride returns the comparator of a CASE's value with a WHEN where they are compared otherwise than = does, else nil: documents as the numbers or
-// texts that they are, and dates beside a text as texts.
-func caseOverride(x, y Expr) *comparator {
+// shareCaseCollation returns the collation in which a CASE compares texts, one for its value and all WHENs, and converts them to its character set; 0
+// if no texts are compared. args are those of the CASE.
+func (b *BuildContext) shareCaseCollation(args []Expr) (types.CollationID, error) {
+	operands, at := []Expr{args[0]}, []int{0}
+	for i := 1; i+1 < len(args); i += 2 {
+		operands, at = append(operands, args[i]), append(at, i)
+	}
+	isText := func(e Expr) bool { return classOf(&e.typ) == classString }
+	if !textClass(args[0]) || !slices.ContainsFunc(operands[1:], textClass) || !slices.ContainsFunc(operands, isText) {
+		return 0, nil
+	}
+	d, err := b.aggregate("case", true, operands...)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range at {
+		if isText(args[i]) {
+			args[i] = b.toCharset(args[i], d.coll)
+		}
+	}
+	return d.coll, nil
+}
+
+// caseOverride returns the comparator of a CASE's value with a WHEN where they are compared otherwise than = does, else nil: texts in the collation of all,
+// documents as the numbers or texts that they are, dates beside a text as texts, and dates beside a TIME as the times in their texts.
+func caseOverride(x, y Expr, coll types.CollationID) *comparator {
 	cx, cy := classOf(&x.typ), classOf(&y.typ)
 	number := cx != classNull && cx < classString || cy != classNull && cy < classString
 	switch {
@@ -344,9 +370,9 @@ func caseOverride(x, y Expr) *comparator {
 		return &comparator{class: classFloat}
 	case cx == classJSON, cx == classString && cy == classJSON:
 		return &comparator{class: classString, coll: types.Utf8mb4Bin}
-	case cx == classString && cy == classTemporal:
-		return &comparator{class: classString, coll: x.typ.Coll}
-	case cx == classTime && cy == classString && !IsConst(y):
+	case cx == classString && (cy == classString || cy == classTemporal):
+		return &comparator{class: classString, coll: coll, bytes: bytewise(coll)}
+	case cx == classTime && (cy == classString || cy == classTemporal):
 		return &comparator{class: classTime, list: true}
 	}
 	return nil

@@ -92,7 +92,7 @@ func buildRowOrder(b *BuildContext, n *Node) error {
 	r := &rowOrder{mask: compareMasks[n.name]}
 	xs, ys := make([]Expr, len(x.args)), make([]Expr, len(x.args))
 	for i := range x.args {
-		c, l, rr, err := b.newComparator(n.name, x.args[i], y.args[i])
+		c, l, rr, err := b.comparatorOf(n.name, x.args[i], y.args[i], true)
 		if err != nil {
 			return err
 		}

@@ -472,18 +472,52 @@ func substringIndex(s, delim []byte, count int64) []byte {
 	return s[end+len(delim):]
 }
 
-// buildStrcmp is STRCMP.
+// buildStrcmp is STRCMP: texts are compared in their collation; if one operand is a number or a date, both as bytes.
 func buildStrcmp(b *BuildContext, n *Node) error {
-	d, err := b.aggregate("strcmp", true, n.args...)
+	if err := rejectRows(n.args); err != nil {
+		return err
+	}
+	x, err := b.strcmpOperand(n.args[0], n.args[1])
 	if err != nil {
 		return err
 	}
-	n.args = []Expr{b.toCharset(n.args[0], d.coll), b.toCharset(n.args[1], d.coll)}
-	n.typ, n.coer, n.aux = intType(2), CoerNumeric, d.coll
+	y, err := b.strcmpOperand(n.args[1], n.args[0])
+	if err != nil {
+		return err
+	}
+	coll := types.Binary
+	if textClass(x) && textClass(y) && !dated(&x.typ) && !dated(&y.typ) {
+		d, err := b.aggregate("strcmp", true, x, y)
+		if err != nil {
+			return err
+		}
+		coll, x, y = d.coll, b.toCharset(x, d.coll), b.toCharset(y, d.coll)
+	}
+	n.args = []Expr{x, y}
+	n.typ, n.coer, n.aux = intType(2), CoerNumeric, coll
 	n.eval = overText(func(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		return types.Int(int64(sign(ctx.compareTexts(args[0].B, args[1].B, n.aux.(types.CollationID))))), nil
 	})
 	return nil
+}
+
+// strcmpOperand returns e as STRCMP compares it with other: a constant beside a column of BIGINT, YEAR or TIME, and a number beside a DATE or DATETIME in the
+// column's type. A text beside a date has to be one, and stays as it is.
+func (b *BuildContext) strcmpOperand(e, other Expr) (Expr, error) {
+	t := &other.typ
+	_, param := e.ParamOrdinal()
+	text := dated(t) && classOf(&e.typ) == classString && !param
+	switch {
+	case !IsConst(e) || !comparesAsColumn(other, e):
+	case text, numericSide(e) && dated(t), param, t.ID == types.TypeBigInt, t.ID == types.TypeYear, t.ID == types.TypeTime:
+		as, err := b.adapt(other, e, b.NoDateFits, false)
+		if text {
+			as = e
+		}
+		return as, err
+	}
+	b.tellDateConst(other, e)
+	return e, nil
 }
 
 // buildSoundsLike is a SOUNDS LIKE b, which is SOUNDEX(a) = SOUNDEX(b).

@@ -226,7 +226,8 @@ var (
 	//   - MIN and MAX of an ENUM or SET column take the first and last value of its index, which has them by their numbers; by the manual they are texts;
 	//   - > ALL and <= ANY become a comparison with MAX or MIN, which may order values otherwise than the comparison does: of TIME columns, ENUMs and
 	//     documents the greatest is that of their texts, so that 100:00:00 is above all of a list that has it (comparesExtremes);
-	//   - a constant document beside a column of BIGINT or of dates and times is converted to the column's type: [1, "a"] is 0;
+	//   - a constant document beside a column of BIGINT or of dates and times is converted to the column's type: [1, "a"] is 0; so it is where rows are
+	//     compared by =, <> and <=>, and not by the other operators; and so STRCMP converts texts beside BIGINT: 'a' is 0;
 	//   - sums of times, and times plus an interval, are cut off at the length of a TIME where rows are made distinct or sorted as texts;
 	//   - the text of BIN_TO_UUID shares its memory with what it is compared with: GREATEST shows a mixture of both, MAX the last text, and ORDER BY with
 	//     LIMIT drops rows that ORDER BY has in front; CONV of a constant TIMESTAMP is 7E8 in the first row and 7 in the second;
@@ -242,6 +243,8 @@ var (
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
 		regexp.MustCompile(`(` + constantDocument + `) [<>=]+ y\.(bi|bu|yr|da|dt|ts|tm)$|x\.(bi|bu|yr|da|dt|ts|tm) [<>=]+ (` + constantDocument + `)$`),
+		regexp.MustCompile(`, (x|y)\.(bi|bu)\) (=|<>|<=>) \(.*, (` + constantDocument + `)\)|, (` + constantDocument + `)\) (=|<>|<=>) \(.*, (x|y)\.(bi|bu)\)`),
+		regexp.MustCompile(`STRCMP\((x|y)\.(bi|bu), \(?(_\w+|[xb])?'|STRCMP\(\(?(_\w+|[xb])?'[^']*'( COLLATE utf8mb4_bin)?\)?, (x|y)\.(bi|bu)\)`),
 		regexp.MustCompile(`(DISTINCT HEX\(|GROUP_CONCAT\()(ADDTIME\(|SUBTIME\(|\((x\.tm|TIME '[^']*')\) \+ INTERVAL)`),
 		regexp.MustCompile(`BIN_TO_UUID\(LPAD\(`),
 		regexp.MustCompile(`CONV\(\(?TIMESTAMP '`),
