@@ -410,6 +410,23 @@ func (t *Table) standInKey() *Index {
 	return nil
 }
 
+// IntegerKey is the ordinal of the column that MySQL's name _rowid stands for: the sole column of the primary key, or of the unique index that is shown as
+// one, if it is an integer. It is -1 if there is none.
+func (t *Table) IntegerKey() int {
+	key := t.PK
+	if key == nil {
+		key = t.standInKey()
+	}
+	if key == nil || len(key.Columns) != 1 || !numbersRows(t.Columns[key.Columns[0].Col].Type.ID) {
+		return -1
+	}
+	return key.Columns[0].Col
+}
+
+func numbersRows(id types.TypeID) bool {
+	return id >= types.TypeTinyInt && id <= types.TypeBigInt || id == types.TypeYear || id == types.TypeBit
+}
+
 // IsKeyColumn reports whether the column with ordinal col is part of a public
 // index, and how: anywhere in the primary key, sole column of a unique index, or
 // first of any other index (MySQL's PRI, UNI, MUL of SHOW COLUMNS).

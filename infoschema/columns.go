@@ -40,6 +40,9 @@ func columns(q *query) error {
 	return q.eachTable(func(t *catalog.Table) error {
 		rights := q.columnRights(t)
 		for i, c := range t.Visible() {
+			if !q.shows(t, i) {
+				continue
+			}
 			row := typeRow(&c.Type)
 			err := q.emit(catalogName, t.Schema, t.Name, c.Name, uint64(i+1), q.defaultText(c), yesNo(!c.NotNull), c.Type.Name(), row.length, row.octets, row.precision,
 				row.scale, row.fsp, row.charset, row.collation, c.Type.String(), keyText(t, i), extraText(c), rights, c.Comment, generationText(c), nil)
@@ -246,7 +249,10 @@ func columnsExtensions(q *query) error {
 		return err
 	}
 	return q.eachTable(func(t *catalog.Table) error {
-		for _, c := range t.Visible() {
+		for i, c := range t.Visible() {
+			if !q.shows(t, i) {
+				continue
+			}
 			if err := q.emit(catalogName, t.Schema, t.Name, c.Name); err != nil {
 				return err
 			}

@@ -69,6 +69,8 @@ type Provider interface {
 	Waited(since time.Duration) time.Duration
 	// Transactions are those that clients have begun.
 	Transactions() []Transaction
+	// ShowsGeneratedKeys is show_gipk_in_create_table_and_information_schema.
+	ShowsGeneratedKeys() bool
 	// CanonicalView is the query of a view as SHOW CREATE VIEW prints it.
 	CanonicalView(t *catalog.Table) string
 }

@@ -162,11 +162,17 @@ func sorted(group map[string]*source) []*source {
 	return list
 }
 
-// eachIndex calls f for every public index of the tables, the primary key first, then the unique ones that can't be NULL, as MySQL does.
+// hidesKey reports whether the table's primary key and its column, the first, are not to be shown.
+func (q *query) hidesKey(t *catalog.Table) bool { return t.GeneratedKey() && !q.ShowsGeneratedKeys() }
+
+// shows reports whether a table's column is to be shown.
+func (q *query) shows(t *catalog.Table, column int) bool { return column > 0 || !q.hidesKey(t) }
+
+// eachIndex calls f for every public index of the tables that is shown, the primary key first, then the unique ones that can't be NULL, as MySQL does.
 func (q *query) eachIndex(f func(t *catalog.Table, index *catalog.Index) error) error {
 	return q.eachTable(func(t *catalog.Table) error {
 		for _, index := range t.Indexes {
-			if index.State != catalog.StatePublic {
+			if index.State != catalog.StatePublic || index.Primary && q.hidesKey(t) {
 				continue
 			}
 			if err := f(t, index); err != nil {

@@ -96,7 +96,7 @@ func tables(q *query) error {
 				"TABLE_COMMENT", "VIEW")
 		}
 		var auto any
-		if next, ok := q.NextAutoIncrement(t); ok && next > 1 {
+		if next, ok := q.NextAutoIncrement(t); ok && next > 1 && !q.hidesKey(t) {
 			auto = next
 		}
 		f, err := q.facts(t)
@@ -258,7 +258,7 @@ func keyColumnUsage(q *query) error {
 				continue
 			}
 			for i, part := range index.Columns {
-				if t.Columns[part.Col].Hidden {
+				if t.Columns[part.Col].Hidden || !q.shows(t, part.Col) {
 					continue
 				}
 				err := q.emit(catalogName, t.Schema, index.Name, catalogName, t.Schema, t.Name, t.Columns[part.Col].Name, uint64(i+1), nil, nil, nil, nil)

@@ -34,6 +34,8 @@ type column struct {
 	// named says that results show the column's own name, whatever the case in which the statement spells it: columns of information_schema, and of
 	// views and derived tables that MySQL merges.
 	named bool
+	// integerKey says that the name _rowid finds the column.
+	integerKey bool
 }
 
 // scope is the list of columns visible in one query block.
@@ -67,7 +69,27 @@ func (s *scope) find(ref *syntax.ColumnRef, clause string) (c *column, err error
 		}
 		c = o
 	}
+	if c == nil && fold(ref.Column, rowIDName) {
+		return s.findRowID(ref), nil
+	}
 	return c, nil
+}
+
+// rowIDName is the name by which MySQL finds the integer that is a table's primary key, where no column has that name.
+const rowIDName = "_rowid"
+
+// findRowID resolves _rowid, without the name of a table only if there is no other table.
+func (s *scope) findRowID(ref *syntax.ColumnRef) (found *column) {
+	for i := range s.columns {
+		o := &s.columns[i]
+		if ref.Table == "" && (o.table != s.columns[0].table || o.schema != s.columns[0].schema) {
+			return nil
+		}
+		if o.integerKey && (ref.Table == "" || o.from(ref)) {
+			found = o
+		}
+	}
+	return found
 }
 
 func (c *column) matches(ref *syntax.ColumnRef) bool {
@@ -77,7 +99,12 @@ func (c *column) matches(ref *syntax.ColumnRef) bool {
 	if ref.Table == "" {
 		return !c.merged
 	}
-	return !c.coalesced && ref.Table == c.table && (ref.Schema == "" || sameSchema(ref.Schema, c.schema))
+	return !c.coalesced && c.from(ref)
+}
+
+// from reports whether the column is of the table that a reference names.
+func (c *column) from(ref *syntax.ColumnRef) bool {
+	return ref.Table == c.table && (ref.Schema == "" || sameSchema(ref.Schema, c.schema))
 }
 
 const informationSchema = "information_schema"
@@ -153,9 +180,9 @@ func padChars(mode types.SQLMode, columns []column) []column {
 
 // tableColumns are the columns of one base table whose ids begin at first.
 func tableColumns(t *catalog.Table, alias string, first int) []column {
-	out := make([]column, len(t.Columns))
+	out, key := make([]column, len(t.Columns)), t.IntegerKey()
 	for i := range t.Columns {
-		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible, coer: expr.CoerImplicit}
+		out[i] = column{id: first + i, table: alias, schema: t.Schema, info: columnInfo(t, i, alias), hidden: t.Columns[i].Invisible, coer: expr.CoerImplicit, integerKey: i == key}
 		out[i].zeroDate = findsZeroDate(out[i].info.Type, out[i].info.NotNull)
 		if t.Columns[i].Hidden {
 			out[i].hidden, out[i].merged, out[i].coalesced = true, true, true // no name finds it

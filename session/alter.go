@@ -107,9 +107,10 @@ func rebuilds(spec syntax.AlterSpec) bool {
 // alter runs the actions. Their conversions of rows are as strict as those of INSERT.
 func (s *Session) alter(c *ddl.Call, name ddl.Name, actions []ddl.AlterSpec) (sqlapi.Result, error) {
 	if t := s.node.Catalog.Current().Lookup(name.Schema, name.Table); t != nil {
-		if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
+		if err := s.keepsKeys(t, actions); err != nil {
 			return sqlapi.Result{}, err
 		}
+		behindGeneratedKey(t, actions)
 	}
 	c.Context = s.context.Fork()
 	c.Context.Strict = s.context.SQLMode&types.ModeStrict != 0

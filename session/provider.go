@@ -92,6 +92,9 @@ func (p *provider) VariableInfos() []infoschema.VariableInfo {
 	return list
 }
 
+// ShowsGeneratedKeys is the session's setting.
+func (p *provider) ShowsGeneratedKeys() bool { return p.session().showsGeneratedKeys() }
+
 func (p *provider) Now() time.Time { return p.session().now() }
 
 // Processes lists the connections that the account may see: all with PROCESS, else its user's own. all shows all of them to those who may read

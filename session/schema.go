@@ -97,6 +97,17 @@ func (s *Session) requirePrimaryKey(has bool) error {
 	return types.NewError(errNoPrimaryKey, noPrimaryKey)
 }
 
+// keepsKeys refuses changes that sql_require_primary_key and a generated primary key forbid.
+func (s *Session) keepsKeys(t *catalog.Table, actions []ddl.AlterSpec) error {
+	if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
+		return err
+	}
+	if err := s.keepsRowKey(t, actions); err != nil {
+		return err
+	}
+	return keepsGeneratedKey(t, actions)
+}
+
 // keepsPrimaryKey reports whether a table has a primary key after changes, or changes its name alone.
 func keepsPrimaryKey(t *catalog.Table, actions []ddl.AlterSpec) bool {
 	return primaryKeyAfter(t, actions) || !slices.ContainsFunc(actions, func(action ddl.AlterSpec) bool {
@@ -322,6 +333,9 @@ func (s *Session) createTable(c *ddl.Call, stmt *syntax.CreateTable, queried []d
 		}
 	}
 	spec.Columns = inQueryOrder(spec.Columns, queried)
+	if err := s.addGeneratedKey(spec); err != nil {
+		return err
+	}
 	return s.addTable(c, stmt, spec)
 }
 
@@ -346,7 +360,18 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 	if err != nil {
 		return err
 	}
-	spec := &ddl.TableSpec{Name: name, IfNotExists: stmt.IfNotExists, Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options, Like: true}
+	spec := likeTable(t)
+	spec.Name, spec.IfNotExists = name, stmt.IfNotExists
+	for i, check := range t.Checks {
+		check.Name = catalog.CheckName(name.Table, uint64(i)+1)
+		spec.Checks = append(spec.Checks, check)
+	}
+	return s.addTable(c, stmt, spec)
+}
+
+// likeTable describes the columns, keys and options of a table.
+func likeTable(t *catalog.Table) *ddl.TableSpec {
+	spec := &ddl.TableSpec{Coll: t.Coll, Engine: t.Engine, Comment: t.Comment, Options: t.Options, Like: true}
 	for _, col := range t.Visible() {
 		spec.Columns = append(spec.Columns, ddl.ColumnSpec{Name: col.Name, Type: col.Type, NotNull: col.NotNull, AutoInc: col.AutoInc,
 			Default: col.Default, NoDefault: col.Default == nil, Generated: col.Generated, OnUpdateNow: col.OnUpdateNow, ExplicitCollation: col.ExplicitCollation, Invisible: col.Invisible, Comment: col.Comment})
@@ -356,11 +381,7 @@ func (s *Session) createLike(c *ddl.Call, name ddl.Name, stmt *syntax.CreateTabl
 			spec.Indexes = append(spec.Indexes, likeIndex(t, index))
 		}
 	}
-	for i, check := range t.Checks {
-		check.Name = catalog.CheckName(name.Table, uint64(i)+1)
-		spec.Checks = append(spec.Checks, check)
-	}
-	return s.addTable(c, stmt, spec)
+	return spec
 }
 
 func likeIndex(t *catalog.Table, index *catalog.Index) ddl.IndexSpec {

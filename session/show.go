@@ -232,7 +232,11 @@ func (s *Session) showCreateTable(stmt *syntax.Show, more bool, out Response) er
 
 func (s *Session) showTableText(t *catalog.Table, more bool, out Response) error {
 	next, _ := s.nextAutoIncrement(t)
-	text := catalog.ShowCreateTable(t, next, &s.context, s.quotes())
+	shown := s.shownTable(t)
+	if shown != t {
+		next = 0 // it numbers rows that show no number
+	}
+	text := catalog.ShowCreateTable(shown, next, &s.context, s.quotes())
 	return s.sendRows([]sqlapi.ColumnInfo{textColumn("Table", 64), textColumn("Create Table", 1024)},
 		[][]types.Value{{types.Text(t.Name), types.Text(text)}}, more, out)
 }

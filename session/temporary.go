@@ -469,9 +469,10 @@ func (s *Session) alterWith(t *catalog.Table, text string, clauses []syntax.Alte
 	if len(actions) == 0 {
 		return sqlapi.Result{}, s.commitForChange()
 	}
-	if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
+	if err := s.keepsKeys(t, actions); err != nil {
 		return sqlapi.Result{}, err
 	}
+	behindGeneratedKey(t, actions)
 	var info sqlapi.Result
 	result, err := s.changeTemporary(t, text, func(c *ddl.Call) (*catalog.Table, error) {
 		readClauses(c, clauses)

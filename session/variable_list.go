@@ -181,6 +181,8 @@ func sessionVariables() []*variable {
 		intVar("interactive_timeout", scopeBoth, "28800", "1", "31536000", "").readBy("the handshake of an interactive client"),
 		intVar("default_week_format", scopeBoth, "0", "0", "7", "").readBy("WEEK"),
 		boolVar("sql_require_primary_key", scopeBoth, false, "").readBy("CREATE TABLE and ALTER TABLE"),
+		boolVar("sql_generate_invisible_primary_key", scopeBoth, false, "").readBy("CREATE TABLE and ALTER TABLE"),
+		boolVar("show_gipk_in_create_table_and_information_schema", scopeBoth, true, "").readBy("SHOW and information_schema"),
 		boolVar("sql_notes", scopeBoth, true, "").onSession(applyExprLimits),
 		boolVar("sql_quote_show_create", scopeBoth, true, "").readBy("SHOW CREATE"),
 	}
