@@ -292,7 +292,7 @@ func (b *binder) grouping(args []syntax.Expr) (expr.Expr, error) {
 // groupingKey is the position of the group key that an argument of GROUPING() means, by its expression or, behind the select list, by its
 // alias; -1 for none.
 func (b *binder) groupingKey(blk *block, arg syntax.Expr) (int, error) {
-	if _, literal := unparen(arg).(*syntax.Literal); literal {
+	if literal, ok := unparen(arg).(*syntax.Literal); ok && literal.Kind == syntax.LitInt {
 		return 0, types.Errorf(types.ErWrongArguments, "GROUPING function")
 	}
 	if containsAggregate(arg) {
@@ -326,15 +326,13 @@ func (b *binder) groupingBit(blk *block, key, to int) (expr.Expr, error) {
 	return b.call("<<", moved, expr.Literal(types.Int(int64(to))))
 }
 
-// addKey adds a group key. A constant key of WITH ROLLUP may stand there twice; its column means the first.
+// addKey adds a group key.
 func (blk *block) addKey(key computed) {
 	blk.keysLike.add(expr.Hash(key.e), len(blk.keys))
 	if blk.keyAt == nil {
 		blk.keyAt = map[int]int{}
 	}
-	if _, again := blk.keyAt[key.id]; !again {
-		blk.keyAt[key.id] = len(blk.keys)
-	}
+	blk.keyAt[key.id] = len(blk.keys)
 	blk.keys = append(blk.keys, key)
 }
 

@@ -15,7 +15,12 @@ func (blk *block) bindGroupBy() error {
 	blk.keys, blk.keysLike, blk.keyAt = nil, nil, nil
 	for _, key := range blk.sel.GroupBy {
 		if at, ok := blk.constKeys[syntax.String(unparen(blk.keySyntax(key.Expr)))]; ok {
-			blk.addKey(constants[at])
+			key := constants[at]
+			if _, again := blk.keyAt[key.id]; again { // its column means the first of them
+				key.id = blk.b.newID()
+				blk.made[key.id] = true
+			}
+			blk.addKey(key)
 			continue
 		}
 		e, err := blk.groupKey(key.Expr)
@@ -32,7 +37,7 @@ func (blk *block) bindGroupBy() error {
 		} else if at >= 0 && !blk.rollup {
 			continue
 		}
-		if i := blk.namedItem(key.Expr); i >= 0 {
+		if i := blk.namedItem(key.Expr); i >= 0 && blk.items[i].key == 0 {
 			blk.items[i].key = len(blk.keys) + 1
 		}
 		blk.addKey(computed{id, e})
