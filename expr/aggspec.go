@@ -80,7 +80,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.typ, s.coer = args[0].typ, args[0].coer
 		s.distinct = false // it does not change the result
 	case aggBitAnd, aggBitOr, aggBitXor:
-		if binaryOperand(args[0]) {
+		if binaryOperand(args[0]) || args[0].typ.ID == types.TypeNull && computed(args[0]).kind == kindCall { // NULLIF(NULL, 1) is a text of length 0, NULL is not
 			s.coer = CoerCoercible
 			return s, s.bitBytesType()
 		}

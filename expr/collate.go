@@ -46,11 +46,13 @@ type derivation struct {
 	coll  types.CollationID
 	coer  Coercibility
 	ascii bool // as in Node
+	// conflict is of two collations of that coercibility that don't mix, while others are merged with them: only one that binds more strongly settles it.
+	conflict bool
 }
 
 // derive returns the derivation of e converted to a string.
 func (b *BuildContext) derive(e Expr) derivation {
-	d := derivation{e.typ.Coll, e.coer, e.ascii}
+	d := derivation{coll: e.typ.Coll, coer: e.coer, ascii: e.ascii}
 	switch {
 	case e.typ.ID == types.TypeNull:
 		d.coll, d.coer, d.ascii = types.Binary, CoerIgnorable, true
@@ -118,10 +120,17 @@ func (l derivation) holdsASCII(r derivation) bool {
 func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	ascii := l.ascii && r.ascii
 	win := func(d derivation) (derivation, bool) { d.ascii = ascii; return d, true }
+	if l.conflict {
+		if r.coer < l.coer {
+			return win(r)
+		}
+		return win(l)
+	}
+	none := derivation{coll: types.Binary, coer: CoerNone, ascii: ascii}
 	if l.coll.Charset() != r.coll.Charset() {
 		switch {
 		case l.coer == CoerExplicit && r.coer == CoerExplicit && l.coll != types.Binary && r.coll != types.Binary:
-			return derivation{types.Binary, CoerNone, ascii}, false // neither COLLATE may be ignored
+			return none, false // neither COLLATE may be ignored
 		case l.coll == types.Binary:
 			if l.coer <= r.coer {
 				return win(l)
@@ -145,7 +154,7 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 		case r.coer < l.coer && l.coer >= CoerSysconst:
 			return win(r)
 		}
-		return derivation{types.Binary, CoerNone, ascii}, false
+		return none, false
 	}
 	switch {
 	case l.coer < r.coer:
@@ -162,11 +171,8 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	case r.coll.IsBin():
 		return win(r)
 	}
-	return derivation{l.coll.Charset().Bin, coerConflict, ascii}, true
+	return derivation{coll: l.coll.Charset().Bin, coer: l.coer, ascii: ascii, conflict: true}, true
 }
-
-// coerConflict is CoerNone while collations are merged: that of two which don't mix, and which no third one but an explicit one settles.
-const coerConflict Coercibility = 1
 
 // aggregate returns the common collation of args, or error 1267, which names the operation op. strict refuses the result CoerNone, too, as
 // comparisons must.
@@ -184,13 +190,13 @@ func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Exp
 		if !ok {
 			return d, collationError(op, b, operands)
 		}
-		if strict && i == len(args)-2 && (merged.coer == CoerNone || merged.coer == coerConflict) {
+		if strict && i == len(args)-2 && (merged.coer == CoerNone || merged.conflict) {
 			return d, collationError(op, b, operands)
 		}
 		d = merged
 	}
-	if d.coer == coerConflict {
-		d.coer = CoerNone
+	if d.conflict {
+		d.coer, d.conflict = CoerNone, false
 	}
 	return d, unreadable(d.coll, args)
 }
@@ -236,11 +242,11 @@ func convertible(s []byte, from, to *types.Charset) bool {
 	return bad == 0
 }
 
+// shown is how messages name d.
+func (d derivation) shown() []any { return []any{d.coll.Name(), coercibilityNames[d.coer]} }
+
 func collationError(op string, b *BuildContext, args []Expr) error {
-	show := func(e Expr) []any {
-		d := b.derive(e)
-		return []any{d.coll.Name(), coercibilityNames[d.coer]}
-	}
+	show := func(e Expr) []any { return b.derive(e).shown() }
 	switch {
 	case len(args) == 2:
 		return types.Errorf(types.ErCantAggregate2Collations, append(append(show(args[0]), show(args[1])...), op)...)

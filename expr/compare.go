@@ -31,8 +31,8 @@ type comparator struct {
 	bytes bool // coll orders strings by their bytes
 	// date is what a text has to be that is compared with dates.
 	date DateNeed
-	// list is of IN: texts that are no times are equal to each other, and values that are no JSON are compared as JSON.
-	list bool
+	// list is of IN, if its lists are compared otherwise: the first value is the operand, the second an item.
+	list inAs
 }
 
 // compare orders two values that are not NULL: -1, 0 or 1. ok is false if one of them cannot be converted to the class: a value that is
@@ -71,10 +71,15 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		if a.IsNumeric() || b.IsNumeric() {
 			return compareUnadapted(ctx, a, b), true
 		}
-		if c.list {
+		switch c.list {
+		case inTimeTexts:
 			x, ok1 := ctx.listedTime(a)
 			y, ok2 := ctx.listedTime(b)
 			return max(orderInts(x, y), orderInts(y, x), orderTruths(ok1, ok2)), true
+		case inTimes:
+			x, ok := toTime(ctx, a)
+			y, _ := toTime(ctx, b) // what is no time is 00:00:00
+			return max(orderInts(x, y), orderInts(y, x), orderTruths(ok, true)), true
 		}
 		x, ok1 := toTime(ctx, a)
 		y, ok2 := toTime(ctx, b)
@@ -87,7 +92,7 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 		}
 		return orderInts(x, y), ok1 && ok2
 	case classJSON:
-		if c.list {
+		if c.list == inJSON {
 			return sign(types.CompareAsJSON(ctx.Context, a, b)), true
 		}
 	}
@@ -120,7 +125,10 @@ func (c *comparator) compareTemporal(ctx *Ctx, a, b *types.Value) (int, bool) {
 	if a.K == b.K && a.K != types.KindString {
 		return orderInts(a.N, b.N), true
 	}
-	if a.IsNumeric() || b.IsNumeric() {
+	if c.list == inDates {
+		return ctx.compareListedDate(a, b), true
+	}
+	if c.list != inDatetimes && (a.IsNumeric() || b.IsNumeric()) {
 		return compareUnadapted(ctx, a, b), true
 	}
 	x, ok1 := c.toDate(ctx, a)
@@ -144,7 +152,7 @@ func (c *comparator) toDate(ctx *Ctx, v *types.Value) (int64, bool) {
 		return t.N, true
 	}
 	t, ok := types.ToDatetime(ctx.Context, v)
-	return t.N, ok
+	return t.N, ok || c.list == inDatetimes
 }
 
 // compareUnadapted orders a date or time and a number that is none, as doubles. The number can only be a parameter's value that evalAdapt could

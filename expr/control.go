@@ -373,7 +373,7 @@ func caseOverride(x, y Expr, coll types.CollationID) *comparator {
 	case cx == classString && (cy == classString || cy == classTemporal):
 		return &comparator{class: classString, coll: coll, bytes: bytewise(coll)}
 	case cx == classTime && (cy == classString || cy == classTemporal):
-		return &comparator{class: classTime, list: true}
+		return &comparator{class: classTime, list: inTimeTexts}
 	}
 	return nil
 }
@@ -387,6 +387,13 @@ func buildNullIf(b *BuildContext, n *Node) error {
 	n.args = []Expr{n.args[0], x, y}
 	if x == n.args[0] {
 		n.args = []Expr{x, y}
+	}
+	if v := n.args[0]; v.kind == kindConst && v.value.K == types.KindString && computed(v) == v && !v.isHexLiteral() && v.typ.Coll != c.coll && c.coll != 0 {
+		t := stringType(charLength(&v.typ), c.coll)
+		if c.coll == types.Binary {
+			t = stringType(castBytes(&v.typ), c.coll)
+		}
+		n.args[0] = b.coerced(b.toCharset(v, c.coll), t) // a literal is one in the collation of the comparison
 	}
 	n.typ, n.coer, n.ascii, n.aux, n.loose = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c, n.args[0].loose
 	if t := &n.args[0].typ; t.ID == types.TypeEnum || t.ID == types.TypeSet { // a text, unless a number is wanted (asNumber)

@@ -343,7 +343,7 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 			live = append(live, e)
 		}
 	}
-	none := derivation{types.Binary, CoerIgnorable, true}
+	none := derivation{coll: types.Binary, coer: CoerIgnorable, ascii: true}
 	if len(live) == 0 {
 		return types.Type{ID: types.TypeNull, Coll: types.Binary}, none, nil
 	}
@@ -353,13 +353,13 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 		same = same && e.typ.ID == first.ID
 		numeric = numeric && (e.typ.IsNumeric() || e.typ.ID == types.TypeBit)
 	}
-	number := derivation{b.collation(), CoerNumeric, true}
+	number := derivation{coll: b.collation(), coer: CoerNumeric, ascii: true}
 	switch {
 	case same && first.ID == types.TypeJSON:
-		return *first, derivation{types.Utf8mb4Bin, CoerImplicit, false}, nil
+		return *first, derivation{coll: types.Utf8mb4Bin, coer: CoerImplicit}, nil
 	case same && first.ID == types.TypeBit:
 		t, _ := widestBits(live)
-		return t, derivation{types.Binary, CoerImplicit, false}, nil
+		return t, derivation{coll: types.Binary, coer: CoerImplicit}, nil
 	case same && first.ID == types.TypeYear:
 		return *first, number, nil
 	case numeric:

@@ -24,13 +24,18 @@ type jsonFinder struct {
 	been map[string]struct{}
 }
 
-// buildJSONSearch is JSON_SEARCH. Its pattern decides about case, unless it binds no stronger than the texts of the document.
+// buildJSONSearch is JSON_SEARCH, which compares the texts of the document, in utf8mb4_bin, by LIKE: its pattern decides about case, unless it binds no
+// stronger than they do, and may not have another binary collation then.
 func buildJSONSearch(b *BuildContext, n *Node) error {
 	if err := jsonFn(evalJSONSearch)(b, n); err != nil {
 		return err
 	}
-	d, ok := derivation{types.Utf8mb4Bin, CoerCoercible, false}.merge(b.derive(n.args[2]))
-	if !ok || d.coer == coerConflict || d.coll == types.Binary {
+	texts, pattern := derivation{coll: types.Utf8mb4Bin, coer: CoerCoercible}, b.derive(n.args[2])
+	d, ok := texts.merge(pattern)
+	if !ok || d.conflict {
+		return types.Errorf(types.ErCantAggregate2Collations, append(append(texts.shown(), pattern.shown()...), "like")...)
+	}
+	if d.coll == types.Binary {
 		d.coll = types.Utf8mb4Bin
 	}
 	n.aux = d.coll

@@ -47,7 +47,7 @@ func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses st
 	if err := rejectRows(n.args); err != nil {
 		return nil, err
 	}
-	if k := doc.typ.ID; doc.kind == kindConst && !doc.value.IsNull() && doc.value.K != types.KindString && k != types.TypeJSON {
+	if t := &doc.typ; !t.IsStringType() && t.ID != types.TypeJSON && t.ID != types.TypeNull && doc.kind != kindParam { // by its type, whatever the rows
 		return nil, invalidJSONType(n, 0)
 	}
 	switch {

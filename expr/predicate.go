@@ -30,10 +30,12 @@ func buildIn(b *BuildContext, n *Node) error {
 	}
 	for i, item := range n.args {
 		switch {
-		case how.json:
+		case how.as == inJSON:
 			n.args[i] = truthAsJSON(item)
-		case how.dates && item.typ.ID == types.TypeJSON:
+		case how.as != inTexts && item.typ.ID == types.TypeJSON:
 			n.args[i] = b.coerced(item, stringType(-1, types.Utf8mb4Bin))
+		case i == 0 && how.numbers && !how.texts && !how.dated && textClass(item):
+			n.args[i] = asNumber(item)
 		}
 	}
 	x = n.args[0]
@@ -44,8 +46,8 @@ func buildIn(b *BuildContext, n *Node) error {
 		if err := b.pollEvery(i); err != nil {
 			return err
 		}
-		c := how.override(b, x, item)
-		nx, ni := x, item
+		nx := x
+		c, ni := how.override(b, x, item)
 		if c == nil {
 			if c, nx, ni, err = b.newComparator(how.op, x, item); err != nil {
 				return err
@@ -60,9 +62,42 @@ func buildIn(b *BuildContext, n *Node) error {
 		}
 		l.items, args = append(l.items, c), append(args, ni)
 	}
+	if number := asNumber(x); how.numbers && how.texts && number != x {
+		return l.split(b, n, args, number)
+	}
+	return l.finish(b, n, args)
+}
+
+// finish makes n the IN over args.
+func (l *inList) finish(b *BuildContext, n *Node, args []Expr) error {
 	n.args, n.aux, n.typ, n.eval, n.batch = args, l, boolType(), evalIn, batchIn
 	n.notNull = !slices.ContainsFunc(args, func(a Expr) bool { return !a.notNull })
 	return l.prepare(b, args)
+}
+
+// split makes n one IN over the items that are no numbers OR another over the numbers, for an operand that is another number than the one that its text
+// begins with: x'61' is 97 beside numbers, and 'a' beside texts.
+func (l *inList) split(b *BuildContext, n *Node, args []Expr, number Expr) error {
+	lists, operands, parts := [2]inList{}, [2][]Expr{{args[0]}, {number}}, [2]Expr{}
+	for i, c := range l.items {
+		which := 0
+		if c.class == classFloat {
+			which = 1
+		}
+		lists[which].items = append(lists[which].items, c)
+		operands[which] = append(operands[which], args[i+1])
+	}
+	for i := range lists {
+		parts[i] = newCall(n.name, operands[i])
+		if err := lists[i].finish(b, parts[i], operands[i]); err != nil {
+			return err
+		}
+	}
+	whole, err := Call(b, "or", parts[0], parts[1])
+	if err == nil {
+		*n = *whole
+	}
+	return err
 }
 
 // prepare builds the sorted set if the list allows one.
