@@ -151,8 +151,8 @@ func (b *BuildContext) choiceAsDate(e Expr, t types.Type) Expr {
 	return &n
 }
 
-// besideDate converts e, which a comparison operator compares with other. As in MySQL, beside a date a choice is the date that the chosen value is, and
-// any other text that is no constant is read without its time of day beside a DATE.
+// besideDate converts e, which a comparison operator compares with other. As in MySQL, beside a date a choice that may be NULL is the date that the chosen
+// value is, and NULL if that is none; any other text that is no constant is read without its time of day beside a DATE.
 func (b *BuildContext) besideDate(e, other Expr) Expr {
 	if classOf(&e.typ) != classString || classOf(&other.typ) != classTemporal || e.flags&other.flags&FlagColumn == 0 {
 		return e
@@ -162,7 +162,7 @@ func (b *BuildContext) besideDate(e, other Expr) Expr {
 		t = dateType
 	}
 	switch {
-	case e.isChoice():
+	case isTextual(&e.typ) && e.IsCall("if", "case", "case_value", "nullif") && e.MayBeNull():
 		return b.choiceAsDate(e, t)
 	case t.ID == types.TypeDate:
 		return dayOfText(e, dateNeed(other))

@@ -81,15 +81,14 @@ func (c *comparator) compare(ctx *Ctx, a, b *types.Value) (order int, ok bool) {
 			y, _ := toTime(ctx, b) // what is no time is 00:00:00
 			return max(orderInts(x, y), orderInts(y, x), orderTruths(ok, true)), true
 		}
-		x, ok1 := toTime(ctx, a)
-		y, ok2 := toTime(ctx, b)
-		switch { // a parameter that is no time is compared as text, as a literal is
-		case ok1 && ok2:
+		switch { // a lifted literal that is no time is compared as text, as it is elsewhere
 		case a.K == types.KindString:
 			return sign(ctx.compareTexts(a.B, ctx.textOf(b), a.Coll)), true
 		case b.K == types.KindString:
 			return sign(ctx.compareTexts(ctx.textOf(a), b.B, b.Coll)), true
 		}
+		x, ok1 := toTime(ctx, a)
+		y, ok2 := toTime(ctx, b)
 		return orderInts(x, y), ok1 && ok2
 	case classJSON:
 		if c.list == inJSON {
@@ -286,9 +285,9 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 	if err != nil {
 		return nil, x, y, err
 	}
-	if x.typ.ID == types.TypeYear && classOf(&y.typ) == classTemporal {
+	if isYear(x) && classOf(&y.typ) == classTemporal {
 		x = yearAsDate(x, 0)
-	} else if y.typ.ID == types.TypeYear && classOf(&x.typ) == classTemporal {
+	} else if isYear(y) && classOf(&x.typ) == classTemporal {
 		y = yearAsDate(y, 0)
 	}
 	if !toleratesNoDate(op) && !asIs {
@@ -320,6 +319,9 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 	}
 	return c, x, y, nil
 }
+
+// isYear reports whether e is a YEAR beside dates: YEAR(x) is an integer elsewhere.
+func isYear(e Expr) bool { return e.typ.ID == types.TypeYear || e.IsCall("year") }
 
 // yearAsDate converts a YEAR to a date whose month and day are both part: 1 for CAST; 0 for comparisons, which is before all days of the year.
 func yearAsDate(e Expr, part int) Expr {
@@ -380,9 +382,9 @@ func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls, asIs bool) (Ex
 	var err error
 	switch {
 	case asIs && !b.convertsAsIs(x, y) && !b.convertsAsIs(y, x):
-	case comparesAsColumn(x, y) && IsConst(y):
+	case b.comparesAsColumn(x, y) && IsConst(y):
 		y, err = b.adapt(x, y, tolerant, nulls)
-	case comparesAsColumn(y, x) && IsConst(x):
+	case b.comparesAsColumn(y, x) && IsConst(x):
 		x, err = b.adapt(y, x, tolerant, nulls)
 	}
 	return x, y, err
@@ -390,16 +392,19 @@ func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls, asIs bool) (Ex
 
 // comparesAsColumn reports whether the constant k is converted for e: for columns, and texts for all dates, because MySQL compares those as dates
 // anyway. Beside a number, a date that is no column is a number. A placeholder beside a time is a time.
-func comparesAsColumn(e, k Expr) bool {
+func (b *BuildContext) comparesAsColumn(e, k Expr) bool {
 	c := classOf(&e.typ)
-	_, param := k.ParamOrdinal()
-	return e.kind == kindColumn || c == classTemporal && (textClass(k) || k.kind == kindParam) || c == classTime && param
+	placeholder := b.isPlaceholder(k)
+	return e.kind == kindColumn || c == classTemporal && (textClass(k) || placeholder) || c == classTime && placeholder
 }
+
+// isPlaceholder reports whether e is a question mark of the statement, and no literal that was taken out of it.
+func (b *BuildContext) isPlaceholder(e Expr) bool { return e.kind == kindParam && b.DateParam == nil }
 
 // convertsAsIs reports whether the constant k is converted for e all the same: placeholders, which have e's type, and texts beside dates and
 // decimals. As in MySQL other constants stay what they are: a TIME and '12:00:00' are compared as texts, a DATETIME and 20240131 as numbers.
 func (b *BuildContext) convertsAsIs(e, k Expr) bool {
-	if _, param := k.ParamOrdinal(); param && b.DateParam == nil {
+	if b.isPlaceholder(k) {
 		return e.typ.ID != types.TypeYear
 	}
 	c := classOf(&e.typ)
@@ -422,6 +427,9 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 		number := *col // a BIT is compared as the number that it is, but would take a text's bytes for its own
 		number.typ = uintType(20)
 		col = &number
+	}
+	if target == classInt && (own == classTemporal || own == classTime) {
+		return k, nil // compared as doubles or dates
 	}
 	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
 		return k, nil // no conversion: they are compared as doubles, which a node of the column's type would prevent
@@ -450,8 +458,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 	}
 	// The node has the column's type although a value that cannot be converted without loss stays as it is (invariant 3).
 	n := newCall("adapt", []Expr{k})
-	_, param := k.ParamOrdinal()
-	to := &adaption{typ: col.typ, need: dateNeed(col), placeholder: nulls && param && b.DateParam == nil}
+	to := &adaption{typ: col.typ, need: dateNeed(col), placeholder: nulls && b.isPlaceholder(k)}
 	if to.placeholder {
 		to.need = DateNeed{Type: types.TypeDate}
 	}
@@ -486,13 +493,15 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return v, err
 	}
 	to := n.aux.(*adaption)
-	if v.K != types.KindString || classOf(&to.typ) != classTemporal {
-		if to.placeholder && v.K == types.KindString && classOf(&to.typ) == classTime {
-			if _, ok := types.ToTime(nil, &v); !ok {
-				ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, "time", ctx.textOf(&v))
-				return types.Null(), nil
-			}
+	if to.placeholder && v.K == types.KindString && classOf(&to.typ) == classTime {
+		t, ok := ctx.timeOf(&v)
+		if !ok {
+			ctx.Warn(types.LevelWarning, types.ErTruncatedWrongValue, "time", ctx.textOf(&v))
+			return types.Null(), nil
 		}
+		return t, nil
+	}
+	if v.K != types.KindString || classOf(&to.typ) != classTemporal {
 		if nv, ok := adaptValue(ctx, v, &to.typ); ok {
 			return nv, nil
 		}

@@ -362,7 +362,9 @@ func batchCompare(c *comparator, args []Expr) (batchFunc, filterFunc) {
 	case classInt, classFloat, classDecimal, classTemporal, classTime:
 		return compareNumbers, filterNumbers
 	case classString:
-		return compareStrings, nil
+		if !slices.ContainsFunc(args, Expr.unscaled) { // a vector has one scale, by which times would become texts
+			return compareStrings, nil
+		}
 	}
 	return nil, nil
 }

@@ -508,7 +508,7 @@ func (b *BuildContext) strcmpOperand(e, other Expr) (Expr, error) {
 	_, param := e.ParamOrdinal()
 	text := dated(t) && classOf(&e.typ) == classString && !param
 	switch {
-	case !IsConst(e) || !comparesAsColumn(other, e):
+	case !IsConst(e) || !b.comparesAsColumn(other, e):
 	case text, numericSide(e) && dated(t), param, t.ID == types.TypeBigInt, t.ID == types.TypeYear, t.ID == types.TypeTime:
 		as, err := b.adapt(other, e, b.NoDateFits, false)
 		if text {
