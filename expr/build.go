@@ -82,7 +82,7 @@ func Call(b *BuildContext, name string, args ...Expr) (Expr, error) {
 	n := newCall(name, args)
 	n.flags |= f.flags
 	n.readNumbers()
-	n.readDates()
+	n.readMoments(b)
 	if err := f.build(b, n); err != nil {
 		return nil, err
 	}

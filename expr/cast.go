@@ -36,11 +36,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		}
 	case t.IsTemporal():
 		t.Scale = max(t.Scale, 0)
-		if x.isChoice() && x.name != "nullif" {
-			n.args[0] = rawChoice(x)
-		} else if t.ID == types.TypeTime {
-			n.args[0] = asTimeArgument(x)
-		}
+		n.args[0] = asMoment(b, x)
 		if x.typ.ID == types.TypeYear && t.ID != types.TypeTime {
 			n.args[0] = yearAsDate(x, 1)
 		}

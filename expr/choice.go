@@ -60,27 +60,69 @@ func (ctx *Ctx) mixedText(e Expr, row []types.Value) (types.Value, error) {
 	return ctx.text(origin(r), row)
 }
 
-// dateArguments maps the names of functions that read dates or times to a bit set of those arguments.
-var dateArguments = map[string]uint{
+// momentArguments maps the names of functions that read dates or times to a bit set of those arguments.
+var momentArguments = map[string]uint{
 	"year": 1, "month": 1, "day": 1, "dayofmonth": 1, "dayofweek": 1, "weekday": 1, "dayofyear": 1, "week": 1, "yearweek": 1, "weekofyear": 1, "quarter": 1,
 	"to_days": 1, "to_seconds": 1, "datediff": 1<<0 | 1<<1, "last_day": 1, "dayname": 1, "monthname": 1, "date": 1, "unix_timestamp": 1, "timestamp": 1<<0 | 1<<1,
-	"date_add": 1, "date_sub": 1, "adddate": 1, "subdate": 1, "timestampadd": 1 << 2, "timestampdiff": 1<<1 | 1<<2, "convert_tz": 1, "date_format": 1,
-	"hour": 1, "minute": 1, "second": 1, "microsecond": 1, "time_to_sec": 1, "time": 1, "time_format": 1, "timediff": 1<<0 | 1<<1,
+	"date_add": 1, "date_sub": 1, "adddate": 1, "subdate": 1, "timestampadd": 1 << 2, "timestampdiff": 1<<1 | 1<<2, "convert_tz": 1, "date_format": 1, "extract": 1 << 1,
+	"hour": 1, "minute": 1, "second": 1, "microsecond": 1, "time_to_sec": 1, "time": 1, "time_format": 1, "timediff": 1<<0 | 1<<1, "addtime": 1<<0 | 1<<1, "subtime": 1<<0 | 1<<1,
 }
 
-// readDates makes the choices among the arguments of n that are read as dates show the chosen value itself, and not its text: a TIME is one of today,
-// and a number is no text.
-func (n *Node) readDates() {
-	n.readTimes()
-	where := dateArguments[n.name]
+// readMoments makes the arguments of n that are read as dates or times what they are as such.
+func (n *Node) readMoments(b *BuildContext) {
+	where, texts := momentArguments[n.name], textArguments[n.name]
 	for i := 0; where>>uint(i) != 0 && i < len(n.args); i++ {
-		if a := n.args[i]; where>>uint(i)&1 != 0 && a.isChoice() && a.name != "nullif" {
+		a := n.args[i]
+		switch {
+		case (texts>>uint(i)&1 != 0 || n.name == "time_format" && i == 0) && a.typ.ID == types.TypeJSON:
+			a = b.coerced(a, stringType(-1, types.Utf8mb4Bin))
+		case texts>>uint(i)&1 != 0 && isCase(a) && (isTextual(&a.typ) || a.typ.IsTemporal()):
+		case n.IsCall("extract", "time_format") && a.typ.IsTemporal(): // a datetime, also where the chosen value is a time
+		case where>>uint(i)&1 != 0:
+			a = asMoment(b, a)
+		}
+		if a != n.args[i] {
 			n.args = slices.Clone(n.args)
-			if n.args[i] = rawChoice(a); n.name == "unix_timestamp" { // what is no date is NULL, and not 0
-				n.args[i] = (*BuildContext)(nil).choiceAsDate(a, types.Type{ID: types.TypeDatetime, Length: -1, Scale: types.MaxFsp})
-			}
+			n.args[i] = a
 		}
 	}
+}
+
+// textArguments are those arguments of functions of times of which documents, and choices between values of several types, are read as texts.
+var textArguments = map[string]uint{"addtime": 1, "subtime": 1, "timediff": 1<<0 | 1<<1}
+
+// asMoment returns e where a date or time is read from it: of ADDTIME, SUBTIME and + INTERVAL over texts that is the date or time that they computed, of an IF or CASE what is
+// chosen, and not their text; of a BIT that COALESCE chooses its number, of a document its text. Only what looks at the values may read it.
+func asMoment(b *BuildContext, e Expr) Expr {
+	c := computed(e)
+	switch {
+	case c.typ.ID == types.TypeVarchar && c.IsCall("addtime", "subtime", "date_add", "date_sub"):
+		n := newCall("moment", []Expr{c})
+		n.hidden, n.typ, n.coer, n.ascii, n.eval = true, c.typ, c.coer, true, evalMoment
+		return foldHidden(b, n)
+	case isCase(e) && slices.ContainsFunc(e.results(), func(r Expr) bool { r = origin(r); return r.typ.ID != e.typ.ID || asMoment(b, r) != r }):
+		n := rawChoice(e)
+		for i := n.firstResult(); i < len(n.args); i++ {
+			if n.isResult(i) {
+				n.args[i] = asMoment(b, n.args[i])
+			}
+		}
+		return n
+	case e.IsCall("coalesce", "ifnull") && e.typ.ID == types.TypeBit:
+		return b.coerced(e, uintType(21))
+	case e.IsCall("coalesce", "ifnull") && e.typ.ID == types.TypeJSON:
+		return b.coerced(e, stringType(-1, types.Utf8mb4Bin))
+	}
+	return e
+}
+
+// evalMoment evaluates a function whose result is a text as the date or time that it computed.
+func evalMoment(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	c := n.args[0]
+	if c.IsCall("addtime", "subtime") {
+		return evalAddTimeTo(ctx, c, row, false)
+	}
+	return evalDateAddTo(ctx, c, row, false)
 }
 
 // rawChoice returns the choice e with its results as they are, of several types. Only what looks at the values may read it.
@@ -98,14 +140,45 @@ func rawChoice(e Expr) Expr {
 	return &n
 }
 
-// wholeNumber returns e where an integer is read from it: of sums of dates and times the digits are rounded, without a carry to minutes; of UNIX_TIMESTAMP the fraction is cut
-// off.
-func wholeNumber(e Expr) Expr {
-	sum := e.IsCall("date_add", "date_sub") && e.typ.ID == types.TypeDatetime || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
-	if e.mixed && !e.typ.IsInteger() {
-		return rawChoice(e) // the integer that the chosen value is
+// integerOf returns e where an operator or function reads an integer from it.
+func integerOf(e Expr) Expr {
+	if isCase(e) && (isTextual(&e.typ) || e.typ.IsTemporal()) && e.choosesNumbers() {
+		return wholeChoice(e)
 	}
-	cut := e.IsCall("unix_timestamp") // which leaves the fraction away
+	return wholeNumber(asNumber(e))
+}
+
+// wholeChoice returns the choice e as the integer that the chosen value is.
+func wholeChoice(e Expr) Expr {
+	n := rawChoice(e)
+	for i := n.firstResult(); i < len(n.args); i++ {
+		if n.isResult(i) {
+			n.args[i] = integerOf(n.args[i])
+		}
+	}
+	if e.typ.IsNumeric() {
+		return n
+	}
+	n.typ, n.coer, n.ascii = intType(21), CoerNumeric, true
+	for i := n.firstResult(); i < len(n.args); i++ {
+		if n.isResult(i) && n.args[i].typ.Kind() != n.typ.Kind() {
+			n.args[i] = toNumber(n.args[i], n.typ)
+		}
+	}
+	return n
+}
+
+// wholeNumber is integerOf that takes an IF or CASE whose result is a text as that text: of sums of dates and times, and of STR_TO_DATE, the digits are rounded, without a carry to
+// minutes; of UNIX_TIMESTAMP the fraction is cut off.
+func wholeNumber(e Expr) Expr {
+	if c := computed(e); c != e && wholeNumber(c) != c {
+		return wholeNumber(c)
+	}
+	if e.mixed && !e.typ.IsInteger() || e.typ.IsTemporal() && isCase(e) {
+		return wholeChoice(e)
+	}
+	sum := e.typ.ID == types.TypeDatetime && (e.IsCall("date_add", "date_sub", "str_to_date") || e.IsCall("timestamp") && len(e.args) == 2) || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
+	cut := e.IsCall("unix_timestamp")
 	if e.typ.Scale <= 0 || !sum && !cut {
 		return e
 	}
@@ -139,13 +212,11 @@ func (b *BuildContext) choiceAsDate(e Expr, t types.Type) Expr {
 		if !n.isResult(i) {
 			continue
 		}
-		switch r := origin(n.args[i]); {
+		switch r := asMoment(b, origin(n.args[i])); {
 		case r.isChoice():
 			n.args[i] = b.choiceAsDate(r, t)
 		case r.typ.ID != types.TypeNull:
-			c := newCall("cast", []Expr{r})
-			c.hidden, c.typ, c.coer, c.ascii, c.eval = true, t, CoerNumeric, true, evalCast
-			n.args[i] = c
+			n.args[i] = castTo(r, t)
 		}
 	}
 	return &n
@@ -161,13 +232,26 @@ func (b *BuildContext) besideDate(e, other Expr) Expr {
 	if other.typ.ID == types.TypeDate {
 		t = dateType
 	}
+	m := e
+	if !isCase(e) {
+		m = asMoment(b, e)
+	}
 	switch {
 	case isTextual(&e.typ) && e.IsCall("if", "case", "case_value", "nullif") && e.MayBeNull():
 		return b.choiceAsDate(e, t)
 	case t.ID == types.TypeDate:
-		return dayOfText(e, dateNeed(other))
+		return dayOfText(m, dateNeed(other))
+	case m != e:
+		return castTo(m, t)
 	}
 	return e
+}
+
+// castTo is a conversion that is not in the SQL text.
+func castTo(e Expr, t types.Type) Expr {
+	n := newCall("cast", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.eval = true, t, CoerNumeric, true, evalCast
+	return n
 }
 
 // IsDayOfText reports whether e is the date of a text that is compared with a DATE; without that conversion, the text would be a DATETIME.
@@ -188,40 +272,4 @@ func dayOfText(e Expr, need DateNeed) Expr {
 		return day, nil
 	}
 	return n
-}
-
-// timeArguments maps the names of functions that read times to a bit set of those arguments; of a CASE or IF that is a DATETIME because only some of
-// its results are times they read the chosen one. documentArguments are those that they read as the texts of documents.
-var (
-	timeArguments     = map[string]uint{"hour": 1, "minute": 1, "second": 1, "microsecond": 1, "time_to_sec": 1, "time": 1, "addtime": 1 << 1, "subtime": 1 << 1}
-	documentArguments = map[string]uint{"addtime": 1, "subtime": 1, "timediff": 1<<0 | 1<<1, "time_format": 1}
-)
-
-// readTimes is readDates for functions of times.
-func (n *Node) readTimes() {
-	for i, a := range n.args {
-		switch {
-		case documentArguments[n.name]>>uint(i)&1 != 0 && a.typ.ID == types.TypeJSON:
-			a = (*BuildContext)(nil).coerced(a, stringType(-1, types.Utf8mb4Bin))
-		case timeArguments[n.name]>>uint(i)&1 != 0:
-			a = asTimeArgument(a)
-		}
-		if a != n.args[i] {
-			n.args = slices.Clone(n.args)
-			n.args[i] = a
-		}
-	}
-}
-
-// asTimeArgument returns e where a time is read from it.
-func asTimeArgument(e Expr) Expr {
-	switch {
-	case e.typ.ID == types.TypeDatetime && e.IsCall("if", "case", "case_value"):
-		if slices.ContainsFunc(e.results(), func(r Expr) bool { return origin(r).typ.ID == types.TypeTime }) {
-			return rawChoice(e)
-		}
-	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"):
-		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
-	}
-	return e
 }

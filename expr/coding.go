@@ -196,9 +196,6 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if v.IsNumeric() || v.K == types.KindBit {
-		if n.args[0].IsCall("unix_timestamp") && v.K == types.KindDecimal { // it loses its fraction
-			v = types.DecTruncate(v, 0)
-		}
 		bits := ctx.bitOperand(&v)
 		if v.K == types.KindDecimal && types.DecSign(v) > 0 {
 			bits = min(bits, math.MaxInt64) // it is read as a signed number

@@ -101,20 +101,12 @@ func buildNow(_ *BuildContext, n *Node) error {
 
 // date evaluates e as a packed datetime (see package types); ok is false for NULL and for a value that is no date.
 func (ctx *Ctx) date(e Expr, row []types.Value) (packed int64, ok bool, err error) {
-	v, err := ctx.evalDate(e, row)
+	v, err := e.eval(ctx, e, row)
 	if err != nil || v.IsNull() {
 		return 0, false, err
 	}
 	d, ok := ctx.datetimeOf(&v)
 	return d.N, ok, nil
-}
-
-// evalDate evaluates e where a date is read: of ADDTIME and SUBTIME of texts, the date or time that they computed and not its text.
-func (ctx *Ctx) evalDate(e Expr, row []types.Value) (types.Value, error) {
-	if c := computed(e); c.typ.ID == types.TypeVarchar && c.IsCall("addtime", "subtime") {
-		return evalAddTimeTo(ctx, c, row, false)
-	}
-	return e.eval(ctx, e, row)
 }
 
 // datetimeOf is types.ToDatetime for functions of parts of a date. Under NO_ZERO_DATE the text of a zero date is not accepted; a zero date in a
@@ -299,7 +291,7 @@ func evalFromDays(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 }
 
 func evalDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := ctx.evalDate(n.args[0], row)
+	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}

@@ -31,10 +31,10 @@ func buildTimestampDiff(_ *BuildContext, n *Node) error {
 }
 
 // buildTimestamp is TIMESTAMP(x) and TIMESTAMP(x, time).
-func buildTimestamp(_ *BuildContext, n *Node) error {
-	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+func buildTimestamp(b *BuildContext, n *Node) error {
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: b.fspOfDate(n.args[0])}, CoerNumeric
 	if len(n.args) == 2 {
-		n.typ.Scale = max(n.typ.Scale, fspOfArg(n.args[1]))
+		n.typ.Scale = max(n.typ.Scale, b.fspOfTime(n.args[1]))
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		d, ok, err := ctx.date(n.args[0], row)
@@ -51,7 +51,7 @@ func buildTimestamp(_ *BuildContext, n *Node) error {
 				return types.Null(), err
 			}
 			t, ok := ctx.timeOf(&v)
-			if !ok {
+			if !ok || types.IsZeroDate(d) || types.HasZeroInDate(d) {
 				return types.Null(), nil
 			}
 			if d, ok = types.PackedFromMicros(types.MicrosOf(d) + t.N); !ok {
@@ -72,20 +72,34 @@ func (ctx *Ctx) roundedDatetime(packed int64, n *Node) types.Value {
 	return types.Datetime(r, uint8(n.typ.Scale))
 }
 
-// fspOfExtreme is fspOfArg of an argument of GREATEST and LEAST, where a constant text has as many digits as it is written with if it is a date.
-func (b *BuildContext) fspOfExtreme(e Expr) int8 {
-	v, ok := e.ConstValue()
-	if !ok || classOf(&e.typ) != classString || v.IsNull() {
-		return fspOfArg(e)
-	}
-	d, ok, _ := types.TextDate(b.context(), &v)
-	if !ok {
-		return types.MaxFsp
-	}
-	return int8(d.Scale)
+// fspOfDate is fspOfArg where a date is read: a constant text has as many digits as are written if it is a date.
+func (b *BuildContext) fspOfDate(e Expr) int8 {
+	return b.fspOfText(e, func(_ *Ctx, v *types.Value) (types.Value, bool) {
+		d, ok, _ := types.TextDate(b.context(), v)
+		return d, ok
+	})
 }
 
-// fspOfArg returns how many fraction digits e has as a time: a constant text as many as it is written with, other texts six.
+// fspOfTime is fspOfArg where a time is read.
+func (b *BuildContext) fspOfTime(e Expr) int8 { return b.fspOfText(e, (*Ctx).timeOf) }
+
+func (b *BuildContext) fspOfText(e Expr, read func(*Ctx, *types.Value) (types.Value, bool)) int8 {
+	if classOf(&e.typ) != classString || e.flags != 0 {
+		return fspOfArg(e)
+	}
+	ctx := b.quietCtx()
+	defer ctx.ResetArena()
+	v, err := e.eval(ctx, e, nil)
+	if err != nil || v.IsNull() {
+		return types.MaxFsp
+	}
+	if v, ok := read(ctx, &v); ok {
+		return int8(v.Scale)
+	}
+	return types.MaxFsp
+}
+
+// fspOfArg returns how many fraction digits e has as a time; a text has six.
 func fspOfArg(e Expr) int8 {
 	switch classOf(&e.typ) {
 	case classTemporal, classTime:
@@ -94,20 +108,12 @@ func fspOfArg(e Expr) int8 {
 		return min(e.typ.Scale, types.MaxFsp)
 	case classInt, classNull:
 		return 0
-	case classString:
-		if v, ok := e.ConstValue(); ok && computed(e) == e {
-			dot := strings.LastIndexByte(string(v.B), '.')
-			if dot < 0 {
-				return 0
-			}
-			return int8(min(len(v.B)-dot-1, types.MaxFsp))
-		}
 	}
 	return types.MaxFsp
 }
 
 // buildUnixTimestamp is UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
-func buildUnixTimestamp(_ *BuildContext, n *Node) error {
+func buildUnixTimestamp(b *BuildContext, n *Node) error {
 	n.coer = CoerNumeric
 	if len(n.args) == 0 {
 		n.flags |= FlagStatement
@@ -121,7 +127,7 @@ func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 		return err
 	}
 	n.typ = intType(21)
-	if fsp := fspOfArg(n.args[0]); fsp > 0 {
+	if fsp := b.fspOfDate(n.args[0]); fsp > 0 {
 		n.typ = decimalType(11+int(fsp), int(fsp))
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
@@ -132,10 +138,13 @@ func buildUnixTimestamp(_ *BuildContext, n *Node) error {
 		us := v.N
 		if v.K != types.KindTimestamp {
 			d, ok := types.ToDatetime(ctx.Context, &v)
-			if !ok {
-				us = 0
-			} else {
+			switch {
+			case ok:
 				us = types.UnixMicros(ctx.Context, d.N)
+			case n.args[0].IsCall("if", "case", "case_value", "nullif"):
+				return types.Null(), nil
+			default:
+				us = 0
 			}
 		}
 		if n.typ.ID == types.TypeDecimal {
@@ -155,9 +164,6 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 		return err
 	}
 	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
-	if classOf(&n.args[0].typ) == classString || classOf(&n.args[0].typ) == classFloat {
-		n.typ.Scale = types.MaxFsp
-	}
 	if len(n.args) == 2 {
 		n.typ, n.coer = stringType(255, b.collation()), CoerCoercible
 		if f, ok := n.args[1].ConstValue(); ok && f.K == types.KindString && len(f.B) < knownFormatMax {
@@ -196,11 +202,11 @@ func buildFromUnixtime(b *BuildContext, n *Node) error {
 }
 
 // buildConvertTZ is CONVERT_TZ(x, from, to).
-func buildConvertTZ(_ *BuildContext, n *Node) error {
+func buildConvertTZ(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
+	n.typ, n.coer = types.Type{ID: types.TypeDatetime, Length: -1, Scale: b.fspOfDate(n.args[0])}, CoerNumeric
 	n.flags |= FlagStatement // what a zone's name means may change, so it is not folded into a plan
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		d, ok, err := ctx.wholeDay(n.args[0], row)

@@ -236,7 +236,7 @@ func buildBit(b *BuildContext, n *Node) error {
 	}
 	args := make([]Expr, len(n.args))
 	for i, a := range n.args {
-		args[i] = wholeNumber(asNumber(a))
+		args[i] = integerOf(a)
 	}
 	n.args, n.typ, n.coer, n.eval = args, uintType(21), CoerNumeric, evalBit
 	return nil

@@ -70,7 +70,7 @@ func evalExtreme(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 
 // extremeDate is the aux of GREATEST and LEAST over dates and other values: DATE if no date among them has a time of day, else DATETIME. As in
 // MySQL, a text that is no date is the last of all DATEs, and the zero DATETIME; if that is the result, it is the extreme of the texts instead. A
-// document or DECIMAL that is no date is the zero DATE.
+// DECIMAL that is no date is the zero DATE, and a document in a column; any other document is like a text.
 type extremeDate struct {
 	typ  types.Type
 	text *comparator
@@ -96,7 +96,7 @@ func (b *BuildContext) buildExtremeDate(n *Node, where []int) error {
 	if x.typ.ID == types.TypeDatetime {
 		x.typ.Scale = 0
 		for _, a := range n.args {
-			x.typ.Scale = max(x.typ.Scale, b.fspOfExtreme(a))
+			x.typ.Scale = max(x.typ.Scale, b.fspOfDate(a))
 		}
 	}
 	own := make([]Expr, len(n.args))
@@ -163,7 +163,7 @@ func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64
 				return 0, types.Null(), true, nil
 			}
 		}
-		this := x.read(ctx, &v, &a.typ)
+		this := x.read(ctx, &v, a)
 		if i == 0 || x.text.test(orderInts(this, packed)) {
 			packed = this
 		}
@@ -187,8 +187,8 @@ func (x *extremeDate) lenient(ctx *Ctx, v *types.Value) bool {
 	return x.typ.ID == types.TypeDate && f >= 0 && f < 101
 }
 
-// read returns v, of type t, as a packed date.
-func (x *extremeDate) read(ctx *Ctx, v *types.Value, t *types.Type) int64 {
+// read returns v, a value of e, as a packed date.
+func (x *extremeDate) read(ctx *Ctx, v *types.Value, e Expr) int64 {
 	day := x.typ.ID == types.TypeDate
 	if v.IsNumeric() {
 		f := ctx.float(v)
@@ -199,19 +199,24 @@ func (x *extremeDate) read(ctx *Ctx, v *types.Value, t *types.Type) int64 {
 			return int64(f*1e6 + 0.5)
 		}
 	}
-	zero := v.K == types.KindJSON || v.K == types.KindDecimal && !ctx.fitsInt(v)
+	zero := v.K == types.KindDecimal && !ctx.fitsInt(v)
 	if day && v.K == types.KindJSON { // not its text
-		if d, ok := types.ToDate(ctx.Context, v); ok {
+		switch d, ok := types.ToDate(ctx.Context, v); {
+		case ok:
 			return d.N
+		case e.kind == kindColumn:
+			return 0
 		}
-		return 0
+		return noDate
 	}
 	text := v.K == types.KindString || v.K == types.KindEnum || v.K == types.KindSet
 	if v.K == types.KindJSON || v.K == types.KindBit {
-		*v, text = types.String(ctx.textOfTyped(v, t), textCollation(v)), true
+		*v, text = types.String(ctx.textOfTyped(v, &e.typ), textCollation(v)), true
 	}
 	d, ok := types.ToDatetime(ctx.Context, v)
 	switch {
+	case ok && day && text && types.IsZeroDate(d.N) && ctx.SQLMode&types.ModeNoZeroDate != 0:
+		return noDate
 	case ok && day:
 		d, _ = types.ToDate(nil, &d)
 		return d.N

@@ -7,52 +7,51 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// numberArguments maps function names to a bit set of their arguments that are numbers (bit 0 is the first): there a literal x'..' or b'..' is
-// the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result type is that of an
-// argument, call AsNumber themselves.
-var numberArguments = map[string]uint{
-	"adddate": 1 << 1, "subdate": 1 << 1, "date_add": 1 << 1, "date_sub": 1 << 1, "timestampadd": 1 << 1,
-	"makedate": 1<<0 | 1<<1, "maketime": 1<<0 | 1<<1 | 1<<2, "sec_to_time": 1 << 0, "from_days": 1 << 0, "from_unixtime": 1 << 0,
-	"period_add": 1<<0 | 1<<1, "period_diff": 1<<0 | 1<<1, "week": 1 << 1, "yearweek": 1 << 1,
-	"left": 1 << 1, "right": 1 << 1, "substring": 1<<1 | 1<<2, "substr": 1<<1 | 1<<2, "mid": 1<<1 | 1<<2, "lpad": 1 << 1, "rpad": 1 << 1,
-	"repeat": 1 << 1, "space": 1 << 0, "locate": 1 << 2, "insert": 1<<1 | 1<<2, "elt": 1 << 0, "make_set": 1 << 0, "export_set": 1<<0 | 1<<4,
-	"substring_index": 1 << 2, "char": everyArgument, "char_using": everyArgument, "interval": everyArgument,
-	"format": 1<<0 | 1<<1, "conv": 1<<0 | 1<<1 | 1<<2, "bin": 1 << 0, "oct": 1 << 0, "bit_count": 1 << 0, "sha2": 1 << 1, "random_bytes": 1 << 0,
-	"sign": 1 << 0, "sqrt": 1 << 0, "pow": 1<<0 | 1<<1, "power": 1<<0 | 1<<1, "exp": 1 << 0, "ln": 1 << 0, "log": 1<<0 | 1<<1, "log2": 1 << 0,
-	"log10": 1 << 0, "sin": 1 << 0, "cos": 1 << 0, "tan": 1 << 0, "cot": 1 << 0, "asin": 1 << 0, "acos": 1 << 0, "atan": 1<<0 | 1<<1,
-	"atan2": 1<<0 | 1<<1, "degrees": 1 << 0, "radians": 1 << 0, "round": 1 << 1, "truncate": 1 << 1, "rand": 1 << 0,
-	"regexp_instr": 1<<2 | 1<<3 | 1<<4, "regexp_substr": 1<<2 | 1<<3, "regexp_replace": 1<<3 | 1<<4,
-	"inet_ntoa": 1 << 0, "uuid_to_bin": 1 << 1, "bin_to_uuid": 1 << 1, "sleep": 1 << 0, "benchmark": 1 << 0, "get_lock": 1 << 1,
-	"format_bytes": 1 << 0, "format_pico_time": 1 << 0,
-}
+// realArguments and integerArguments map function names to a bit set of their arguments that are numbers (bit 0 is the first), integers those of the second: there a literal
+// x'..' or b'..' is the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result type is that of an argument, call
+// AsNumber themselves.
+var (
+	realArguments = map[string]uint{
+		"maketime": 1 << 2, "sec_to_time": 1 << 0, "from_unixtime": 1 << 0, "interval": everyArgument, "format": 1 << 0, "conv": 1 << 0, "bin": 1 << 0, "oct": 1 << 0,
+		"sign": 1 << 0, "sqrt": 1 << 0, "pow": 1<<0 | 1<<1, "power": 1<<0 | 1<<1, "exp": 1 << 0, "ln": 1 << 0, "log": 1<<0 | 1<<1, "log2": 1 << 0,
+		"log10": 1 << 0, "sin": 1 << 0, "cos": 1 << 0, "tan": 1 << 0, "cot": 1 << 0, "asin": 1 << 0, "acos": 1 << 0, "atan": 1<<0 | 1<<1,
+		"atan2": 1<<0 | 1<<1, "degrees": 1 << 0, "radians": 1 << 0, "sleep": 1 << 0, "get_lock": 1 << 1, "format_bytes": 1 << 0, "format_pico_time": 1 << 0,
+	}
+	integerArguments = map[string]uint{
+		"makedate": 1<<0 | 1<<1, "maketime": 1<<0 | 1<<1, "from_days": 1 << 0, "period_add": 1<<0 | 1<<1, "period_diff": 1<<0 | 1<<1, "week": 1 << 1, "yearweek": 1 << 1,
+		"left": 1 << 1, "right": 1 << 1, "substring": 1<<1 | 1<<2, "substr": 1<<1 | 1<<2, "mid": 1<<1 | 1<<2, "lpad": 1 << 1, "rpad": 1 << 1,
+		"repeat": 1 << 1, "space": 1 << 0, "locate": 1 << 2, "insert": 1<<1 | 1<<2, "elt": 1 << 0, "make_set": 1 << 0, "export_set": 1<<0 | 1<<4,
+		"substring_index": 1 << 2, "char": everyArgument, "char_using": everyArgument, "format": 1 << 1, "conv": 1<<1 | 1<<2, "bit_count": 1 << 0, "sha2": 1 << 1,
+		"random_bytes": 1 << 0, "round": 1 << 1, "truncate": 1 << 1, "rand": 1 << 0, "regexp_instr": 1<<2 | 1<<3 | 1<<4, "regexp_substr": 1<<2 | 1<<3, "regexp_replace": 1<<3 | 1<<4,
+		"inet_ntoa": 1 << 0, "uuid_to_bin": 1 << 1, "bin_to_uuid": 1 << 1, "benchmark": 1 << 0,
+	}
+)
 
 const everyArgument = ^uint(0)
 
-// readNumbers turns the hexadecimal and bit literals among the arguments of n into numbers where the function reads numbers.
+// readNumbers makes the arguments of n that the function reads as numbers or integers what they are as such.
 func (n *Node) readNumbers() {
-	where := numberArguments[n.name]
-	read := func(a Expr) Expr {
-		switch n.name {
-		case "conv", "oct", "bin": // they read texts
-			return AsNumber(a)
-		case "bit_count", "char", "char_using", "inet_ntoa":
-			return wholeNumber(asNumber(a))
-		}
-		return asNumber(a)
+	reals, integers := realArguments[n.name], integerArguments[n.name]
+	if n.IsCall("hex") && n.args[0].typ.IsNumeric() {
+		integers = 1 // else it shows the bytes of a text
 	}
-	if where == 0 || !slices.ContainsFunc(n.args, func(a Expr) bool { return read(a) != a }) {
+	if reals|integers == 0 {
 		return
 	}
-	if len(n.args) == 3 && where == 1<<1 {
-		if u, err := unitOf(n.args[2]); err == nil && u.Composite() {
-			return // the amount is a text of several numbers
+	args := slices.Clone(n.args)
+	for i, a := range n.args {
+		switch {
+		case integers>>uint(i)&1 != 0 || integers == everyArgument:
+			args[i] = integerOf(a)
+		case reals>>uint(i)&1 == 0 && reals != everyArgument:
+		case n.IsCall("conv", "oct", "bin"): // they read texts
+			args[i] = AsNumber(a)
+		default:
+			args[i] = asNumber(a)
 		}
 	}
-	n.args = slices.Clone(n.args)
-	for i, a := range n.args {
-		if where == everyArgument || where>>uint(i)&1 != 0 {
-			n.args[i] = read(a)
-		}
+	if !slices.Equal(args, n.args) {
+		n.args = args
 	}
 }
 
@@ -83,25 +82,38 @@ func asNumber(e Expr) Expr {
 		n.typ = n.args[0].typ
 		return &n
 	}
-	if !e.IsCall("if", "case", "case_value") || !isTextual(&e.typ) && !e.typ.IsTemporal() {
+	if !isCase(e) || !isTextual(&e.typ) && !e.typ.IsTemporal() {
 		return AsNumber(e)
 	}
-	noText := func(a Expr) bool {
-		a = origin(a)
-		return a.typ.ID != types.TypeNull && (a.isHexLiteral() || a.typ.IsTemporal() && a.typ.ID != e.typ.ID || !a.typ.IsTemporal() && !a.typ.IsStringType())
-	}
-	if results := e.results(); !slices.ContainsFunc(results, noText) {
+	if !e.choosesNumbers() {
 		return e
 	}
 	n := *e
 	n.args = slices.Clone(e.args)
 	n.typ, n.coer, n.ascii, n.batch, n.filter = doubleType(), CoerNumeric, true, nil, nil
+	if e.typ.IsTemporal() {
+		n.typ = decimalType(datetimeDigits+int(e.typ.Scale), int(e.typ.Scale))
+	}
 	for i := n.firstResult(); i < len(n.args); i++ {
 		if n.isResult(i) && n.args[i].typ.Kind() != n.typ.Kind() {
-			n.args[i] = toDouble(n.args[i])
+			n.args[i] = toNumber(n.args[i], n.typ)
 		}
 	}
 	return &n
+}
+
+// datetimeDigits is how many digits a datetime has as a number.
+const datetimeDigits = 14
+
+// isCase reports whether e is an IF or CASE.
+func isCase(e Expr) bool { return e.IsCall("if", "case", "case_value") }
+
+// choosesNumbers reports whether an IF or CASE, which is a text, date or time, has a result that is another number than the choice itself.
+func (n *Node) choosesNumbers() bool {
+	return slices.ContainsFunc(n.results(), func(a Expr) bool {
+		a = origin(a)
+		return a.typ.ID != types.TypeNull && (a.isHexLiteral() || a.typ.IsTemporal() && a.typ.ID != n.typ.ID || !a.typ.IsTemporal() && !a.typ.IsStringType())
+	})
 }
 
 // isHexNullIf reports whether e is a NULLIF of x'..' or b'..', which is a number where such a literal is.
@@ -185,9 +197,12 @@ func (n *Node) results() []Expr {
 }
 
 // toDouble converts a result of CASE or IF to double, from its type before unify converted it to text.
-func toDouble(e Expr) Expr {
+func toDouble(e Expr) Expr { return toNumber(e, doubleType()) }
+
+// toNumber is toDouble with another type of number.
+func toNumber(e Expr, t types.Type) Expr {
 	e = asNumber(origin(e))
 	n := newCall("coerce", []Expr{e})
-	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, doubleType(), CoerNumeric, true, e.notNull, evalCoerce
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, CoerNumeric, true, e.notNull, evalCoerce
 	return n
 }

@@ -53,12 +53,13 @@ func buildDateAdd(b *BuildContext, n *Node) error {
 	t := types.Type{ID: types.TypeDatetime, Length: -1, Scale: max(x.typ.Scale, 0)}
 	if u.HasMicros() {
 		t.Scale = 6
-	} else if u == types.UnitSecond {
-		if k := args[1].typ; k.ID == types.TypeDecimal {
-			t.Scale = max(t.Scale, min(k.Scale, 6))
-		} else if classOf(&k) == classFloat || classOf(&k) == classString {
-			t.Scale = 6
-		}
+	}
+	switch d := fspOfArg(args[1]); {
+	case u == types.UnitSecond && d > 0:
+		t.Scale = max(t.Scale, d)
+		args[1] = asNumber(args[1])
+	case !u.Composite():
+		args[1] = integerOf(args[1])
 	}
 	switch {
 	case x.typ.ID == types.TypeDate && !u.HasTime():
@@ -84,17 +85,24 @@ func buildDateAdd(b *BuildContext, n *Node) error {
 }
 
 func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := ctx.evalDate(n.args[0], row)
+	return evalDateAddTo(ctx, n, row, n.typ.ID == types.TypeVarchar)
+}
+
+// evalDateAddTo is evalDateAdd with the result as a text or not.
+func evalDateAddTo(ctx *Ctx, n *Node, row []types.Value, text bool) (types.Value, error) {
+	v, err := n.args[0].eval(ctx, n.args[0], row)
 	if err != nil || v.IsNull() {
 		return types.Null(), err
 	}
 	u := n.aux.(types.IntervalUnit)
-	k, err := n.args[1].eval(ctx, n.args[1], row)
+	var k types.Value
+	if u.Composite() { // a text of several numbers
+		k, err = ctx.text(n.args[1], row)
+	} else {
+		k, err = n.args[1].eval(ctx, n.args[1], row)
+	}
 	if err != nil || k.IsNull() {
 		return types.Null(), err
-	}
-	if u.Composite() && n.args[1].typ.ZeroFill { // its zeros are part of the text
-		k = types.String(ctx.textOfTyped(&k, &n.args[1].typ), types.DefaultCollation)
 	}
 	iv, ok := types.ParseInterval(ctx.Context, &k, u)
 	if !ok {
@@ -115,7 +123,7 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		return types.Time(sum, fsp), nil // as text, it has six decimals or none
 	}
-	bare := v.K == types.KindDate && !(n.typ.ID == types.TypeVarchar && n.args[0].IsCall("if", "case", "case_value")) || !v.IsTemporal() && !computed(n.args[0]).IsCall("date_add", "date_sub") && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
+	bare := v.K == types.KindDate && !(n.typ.ID == types.TypeVarchar && n.args[0].IsCall("if", "case", "case_value")) || !v.IsTemporal() && !hasClock(ctx.textOf(&v)) && !(v.K == types.KindJSON && types.JSONMarked(v.B))
 	d, ok := types.ToDatetime(ctx.Context, &v)
 	if !ok {
 		return types.Null(), nil
@@ -130,18 +138,19 @@ func evalDateAdd(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return ctx.dateOverflow("datetime"), nil
 	}
-	switch n.typ.ID {
-	case types.TypeDate:
-		return types.Date(sum), nil
-	case types.TypeDatetime:
-		return types.Datetime(sum, uint8(n.typ.Scale)), nil
-	}
-	if bare && !u.HasTime() {
-		return n.textResult(ctx.keep(types.AppendDate(ctx.scratch(), sum))), nil
-	}
 	fsp := uint8(0)
 	if types.UnpackDatetime(sum).Micro != 0 {
 		fsp = 6
+	}
+	switch {
+	case n.typ.ID == types.TypeDate:
+		return types.Date(sum), nil
+	case n.typ.ID == types.TypeDatetime:
+		return types.Datetime(sum, uint8(n.typ.Scale)), nil
+	case !text:
+		return types.Datetime(sum, fsp), nil
+	case bare && !u.HasTime():
+		return n.textResult(ctx.keep(types.AppendDate(ctx.scratch(), sum))), nil
 	}
 	return n.textResult(ctx.keep(types.AppendDatetime(ctx.scratch(), sum, fsp))), nil
 }

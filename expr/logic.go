@@ -304,6 +304,7 @@ func (b *BuildContext) converted(x, k Expr) bool {
 	}
 	if classOf(&x.typ) == classTime {
 		_, ok = b.quietCtx().timeOf(&v)
+		ok = ok && (!textClass(k) || types.WholeTime(v.B))
 	} else if ok = textClass(k); ok { // a number is compared as one anyway
 		_, ok = types.ToDatetime(b.quietCtx().Context, &v)
 	}

@@ -8,7 +8,7 @@ import (
 
 // buildTime is TIME(x): the time of day of a date, or x as a TIME.
 func buildTime(b *BuildContext, n *Node) error {
-	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: b.fspOfAmount(n.args[0])}, CoerNumeric
+	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: b.fspOfTime(n.args[0])}, CoerNumeric
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
@@ -80,8 +80,8 @@ func (ctx *Ctx) clampTime(us int64, fsp uint8) types.Value {
 	return types.Time(us, fsp)
 }
 
-func buildTimeDiff(_ *BuildContext, n *Node) error {
-	fsp := max(fspOfArg(n.args[0]), fspOfArg(n.args[1]))
+func buildTimeDiff(b *BuildContext, n *Node) error {
+	fsp := max(b.fspOfTime(n.args[0]), b.fspOfTime(n.args[1]))
 	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fsp}, CoerNumeric
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		a, ok, err := ctx.moment(n.args[0], row)
@@ -103,7 +103,7 @@ func buildAddTime(b *BuildContext, n *Node) error {
 		return err
 	}
 	x := n.args[0]
-	fsp := max(fspOfArg(x), b.fspOfAmount(n.args[1]))
+	fsp := max(fspOfArg(x), b.fspOfTime(n.args[1]))
 	n.coer, n.ascii = CoerNumeric, true
 	switch classOf(&x.typ) {
 	case classTemporal:
@@ -117,18 +117,6 @@ func buildAddTime(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// fspOfAmount is fspOfArg of what ADDTIME adds and TIME reads: a constant text that is no time may be one of six digits.
-func (b *BuildContext) fspOfAmount(e Expr) int8 {
-	v, ok := e.ConstValue()
-	if !ok || classOf(&e.typ) != classString || v.IsNull() {
-		return fspOfArg(e)
-	}
-	if _, ok = b.quietCtx().timeOf(&v); !ok {
-		return types.MaxFsp
-	}
-	return fspOfArg(Literal(v))
-}
-
 func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return evalAddTimeTo(ctx, n, row, n.typ.ID == types.TypeVarchar)
 }
@@ -136,7 +124,7 @@ func evalAddTime(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 // evalAddTimeTo is evalAddTime with the result as a text or not.
 func evalAddTimeTo(ctx *Ctx, n *Node, row []types.Value, text bool) (types.Value, error) {
 	a, ok, err := ctx.moment(n.args[0], row)
-	if !ok {
+	if !ok || a.date && (types.IsZeroDate(a.d) || types.HasZeroInDate(a.d)) {
 		return types.Null(), err
 	}
 	v, err := n.args[1].eval(ctx, n.args[1], row)
@@ -180,9 +168,6 @@ func evalAddTimeTo(ctx *Ctx, n *Node, row []types.Value, text bool) (types.Value
 
 func buildSecToTime(_ *BuildContext, n *Node) error {
 	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[0])}, CoerNumeric
-	if c := classOf(&n.args[0].typ); c == classFloat || c == classString {
-		n.typ.Scale = types.MaxFsp
-	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {
@@ -224,9 +209,6 @@ func evalTimeToSec(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 // buildMakeTime is MAKETIME(hour, minute, second).
 func buildMakeTime(_ *BuildContext, n *Node) error {
 	n.typ, n.coer = types.Type{ID: types.TypeTime, Length: -1, Scale: fspOfArg(n.args[2])}, CoerNumeric
-	if classOf(&n.args[2].typ) == classString {
-		n.typ.Scale = types.MaxFsp
-	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		h, null1, err1 := ctx.int(n.args[0], row)
 		m, null2, err2 := ctx.int(n.args[1], row)
@@ -235,7 +217,7 @@ func buildMakeTime(_ *BuildContext, n *Node) error {
 			return types.Null(), firstError(err1, err2, err3)
 		}
 		us, ok := ctx.secondsToMicros(&s)
-		if !ok || m < 0 || m > 59 || us < 0 || us > 60*microsPerSecond || us == 60*microsPerSecond && types.DecCompare(ctx.decimal(&s), types.Decimal(60, 0)) >= 0 {
+		if !ok || types.DecSign(types.DecTruncate(ctx.decimal(&s), nanoDigits)) < 0 || m < 0 || m > 59 || us > 60*microsPerSecond || us == 60*microsPerSecond && types.DecCompare(ctx.decimal(&s), types.Decimal(60, 0)) >= 0 {
 			return types.Null(), nil
 		}
 		const far = 1000 // hours beyond any TIME

@@ -298,13 +298,13 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 		d := UnpackDatetime(packedFromUnix(v.N, ctx.Location()))
 		return d.timeOfDay(), 0, fspOf(v), parsedDate | parsedTime, true
 	case KindString, KindEnum, KindSet:
-		return readTimeText(plainText(v))
+		return readTimeText(ctx, plainText(v))
 	case KindBit: // its bytes
-		return readTimeText(AppendText(nil, ctx, v))
+		return readTimeText(ctx, AppendText(nil, ctx, v))
 	case KindJSON:
 		switch n := viewJSON(v.B); n.kind {
 		case jsonString: // nothing may follow, so that a date is no time; and a time has a colon
-			us, tenths, fsp, flags, ok = readTimeText(n.str)
+			us, tenths, fsp, flags, ok = readTimeText(ctx, n.str)
 			return us, tenths, fsp, flags, ok && flags&(parsedTrailing|parsedOverflow) == 0 && (flags&parsedDate != 0 || bytes.IndexByte(n.str, ':') >= 0)
 		case jsonTime:
 			return readTime(ctx, &n.num)
@@ -326,8 +326,13 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 }
 
 // readTimeText is readTime for a text. It does not use fspOf, which takes 10:11:12.5 for a date.
-func readTimeText(text []byte) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
+func readTimeText(ctx *Context, text []byte) (us int64, tenths int, fsp uint8, flags parseFlags, ok bool) {
 	us, t, ok := parseTimeText(text)
+	if t.flags&parsedOffset != 0 { // the time of day in the session's zone
+		packed, _, _, p := readDateText(ctx, text)
+		d := UnpackDatetime(packed)
+		us, ok = d.timeOfDay(), p == dateFine
+	}
 	return us, t.nanos, uint8(t.digits), t.flags, ok
 }
 

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"math"
 )
 
@@ -45,6 +46,12 @@ func isPunct(c byte) bool {
 func HasClock(s []byte) bool {
 	d, ok := parseDatetimeText(s)
 	return ok && d.flags&parsedTime != 0
+}
+
+// WholeTime reports whether a text is a TIME and nothing follows.
+func WholeTime(s []byte) bool {
+	_, t, ok := parseTimeText(s)
+	return ok && t.flags&parsedTrailing == 0
 }
 
 // HasDate reports whether a text that may be a date or a TIME is a date: 10:11:12, 2 10:11:12 and 12.0102 are times, although they could be parsed as dates. What
@@ -117,7 +124,11 @@ func parseDatetimeText(s []byte) (d datetimeText, ok bool) {
 		used += 1 + d.fraction(s[used+1:])
 	}
 	if n > 3 {
-		used += d.zone(s[used:])
+		zone := d.zone(s[used:])
+		if zone == 0 && n == 6 && used < len(s) && (s[used] == '+' || s[used] == '-') {
+			return datetimeText{}, false // a sign begins the offset of a zone and nothing else
+		}
+		used += zone
 	}
 	if !onlySpace(s[used:]) {
 		d.flags |= parsedTrailing
@@ -222,6 +233,9 @@ func splitSeparated(s []byte, f *[6]int) (n, used, yearDigits int, unspaced, odd
 	return n, used, max(yearDigits, 1), unspaced && n > 3, odd
 }
 
+// impossiblePart is above all numbers for which a text may still be a date, if a broken one.
+const impossiblePart = 1000000
+
 // brokenDatetime reports whether s, a text long enough for a date and time, begins as one and is none, so that it is no time either: digits with a letter
 // behind them, or three numbers and white space with something else behind it than a time of day, or that are no date.
 func brokenDatetime(s []byte) bool {
@@ -229,7 +243,10 @@ func brokenDatetime(s []byte) bool {
 	i, n := 0, 0
 	for n < 6 && i < len(s) && isDigit(s[i]) {
 		for ; i < len(s) && isDigit(s[i]); i++ {
-			f[n] = min(f[n]*10+int(s[i]-'0'), datePartMax+1)
+			f[n] = min(f[n]*10+int(s[i]-'0'), impossiblePart)
+		}
+		if f[n] == impossiblePart {
+			return false
 		}
 		if n == 0 && (i == len(s) || s[i] == '.' || s[i] == 'T') { // digits in a row
 			return false
@@ -267,11 +284,12 @@ func (d *datetimeText) fraction(s []byte) int {
 
 // zone parses [+-]hh:mm at the end of the text and returns its length, 0 if there is none.
 func (d *datetimeText) zone(s []byte) int {
+	s = bytes.TrimRight(s, " \t\n\v\f\r")
 	if len(s) != 6 || s[0] != '+' && s[0] != '-' {
 		return 0
 	}
 	h, m, rest, ok := clockOffset(string(s[1:]))
-	if !ok || rest || m > 59 || h*60+m > 14*60 {
+	if !ok || rest || m > 59 || h*60+m > 14*60 || s[0] == '-' && h*60+m == 0 {
 		return 0
 	}
 	d.offset = h*60 + m

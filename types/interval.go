@@ -135,13 +135,13 @@ func ParseInterval(ctx *Context, v *Value, unit IntervalUnit) (iv Interval, ok b
 	return Interval{Micros: n * unitMicros[unit]}, true
 }
 
-// secondsInterval is ParseInterval for SECOND, whose amount may have a fraction.
+// secondsInterval is ParseInterval for SECOND, whose amount may have a fraction; what is shorter than a microsecond is cut off.
 func secondsInterval(ctx *Context, v *Value) (iv Interval, ok bool) {
 	d := ToDecimal(ctx, v)
 	if d.B != nil {
 		return iv, false
 	}
-	d = rescale(&d, MaxFsp, roundHalfUp)
+	d = rescale(&d, MaxFsp, roundTruncate)
 	return Interval{Micros: d.N}, d.B == nil
 }
 

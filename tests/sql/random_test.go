@@ -238,7 +238,12 @@ var (
 	//   - x'61' and b'101' compared with a subquery's column of numbers are texts, and not the numbers that they are beside the column itself;
 	//   - a BIT that IFNULL or COALESCE chooses is its bytes in the select list and the digits of its number within CONCAT, LIKE and so on;
 	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group;
-	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document.
+	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document; their SUM is another one
+	//     than that of the sums of every row; within SHA2 they compare other texts than by themselves;
+	//   - a TIME that is read as a date is rounded to the next day from noon on, but for times of today, and a number below 101 is a date that is none
+	//     elsewhere (see sqlgen), also where a choice or ADDTIME of a text has made it;
+	//   - TIME_FORMAT cuts off the sign's place where its texts are made groups with totals;
+	//   - a TIME beside a bound that is NULL is compared as a text, and as a time where it has an index.
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
@@ -259,6 +264,13 @@ var (
 		regexp.MustCompile(`(IFNULL|COALESCE)\([^()]*[xy]\.bt[^()]*\)\)? (NOT )?(LIKE|REGEXP)`),
 		regexp.MustCompile(`(MIN|MAX)\(CONVERT\(x\.la USING utf8mb4\)`),
 		regexp.MustCompile(`JSON_[A-Z_]*\(.*(LEAST|GREATEST)\(.*([xy]\.(da|dt|ts)|DATE '|TIMESTAMP ')`),
+		regexp.MustCompile(`(SUM|AVG)\((LEAST|GREATEST)\([^']*([xy]\.da|DATE ')`),
+		regexp.MustCompile(`SHA2\(\(*(LEAST|GREATEST)\(`),
+		regexp.MustCompile(`\b(ADDTIME|SUBTIME|TIMEDIFF)\(([^']*, )?\(*(` + bitOperation + `)`),
+		regexp.MustCompile(`\b(` + dayFunction + `)\(+` + dubiousDay),
+		regexp.MustCompile(`CAST\(+` + dubiousDay + `.* AS DATE\)`),
+		regexp.MustCompile(`SELECT TIME_FORMAT\([^']*'[^']*'\) AS k, .* WITH ROLLUP`),
+		regexp.MustCompile(`v1 x WHERE x\.tm (NOT )?BETWEEN (TIME )?'[^']*' AND NULL`),
 	}
 )
 
@@ -276,6 +288,12 @@ const (
 	numberFunction = `LENGTH|CHAR_LENGTH|BIT_LENGTH|BIT_COUNT|ASCII|ORD|SIGN|LOCATE|INSTR|FIND_IN_SET|FIELD|STRCMP|INTERVAL|CRC32|COERCIBILITY|YEAR|MONTH|DAY|DAYOFWEEK|WEEKDAY|DAYOFYEAR|WEEK|YEARWEEK|QUARTER|` +
 		`HOUR|MINUTE|SECOND|MICROSECOND|TO_DAYS|TO_SECONDS|DATEDIFF|TIMESTAMPDIFF|EXTRACT|TIME_TO_SEC|UNIX_TIMESTAMP|ROUND|TRUNCATE|ABS|MOD|CEIL|FLOOR|SQRT|POW|LN|LOG2|LOG10|LOG|EXP|ATAN|ATAN2|COT|DEGREES|RADIANS`
 	bitOperation = `~|[^()]+\)? (<<|\||\^) |\([^()]+\) (<<|\||\^) `
+)
+
+const (
+	dayFunction = `DATE|LAST_DAY|DATEDIFF|YEAR|MONTH|DAY|DAYOFWEEK|WEEKDAY|DAYOFYEAR|WEEK|YEARWEEK|QUARTER|TO_DAYS|TO_SECONDS|DAYNAME|MONTHNAME`
+	dubiousDay  = `((ADDTIME|SUBTIME)\(('|[xy]\.` + textColumn + `)|(IF\(|CASE |IFNULL\(|COALESCE\()` + nested + `(THEN|ELSE|,) ([xy]\.(tm|` + numberColumn + `)|TIME '|(TIME|TIMEDIFF|MAKETIME|SEC_TO_TIME)\())`
+	nested      = `([^()]|\(([^()]|\([^()]*\))*\))*`
 )
 
 const textColumn = `(vc|cb|cg|la|ch|tx|vb|bn|bl|en|se)`
