@@ -47,8 +47,10 @@ type builder struct {
 	targets      []writeTarget
 	guards       *exec.Guards // nil until the statement writes a table with foreign keys
 	derivedDepth int
+	inDuplicate  bool // the resolver stands in ON DUPLICATE KEY UPDATE
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
+	viewAlias string // the alias of the first of views
 	updatable map[*get]*catalog.Table
 	// within are the tables inside views and derived tables. A statement can change them only through a view that is in updatable.
 	within map[*get]bool

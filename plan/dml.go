@@ -229,7 +229,7 @@ func (b *builder) insertSource(node *exec.Insert, stmt *syntax.Insert, g *get, s
 		return nil
 	}
 	// Values may refer to columns: to those given earlier in the row, and to the literal defaults of the others.
-	b.aim("INSERT", g)
+	b.aim("INSERT", g, stmt.Table.Name)
 	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
 	at := g.ordinals()
 	node.Rows = make([][]expr.Expr, len(rows))
@@ -399,12 +399,14 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 			}
 		}
 	}
-	b.aim("INSERT", g)
+	b.aim("INSERT", g, stmt.Table.Name)
 	bind := &binder{env: b.env, build: b, scope: seen, clause: fieldListClause}
 	if err := b.assignable(g, s, stmt.OnDup); err != nil {
 		return err
 	}
+	b.inDuplicate = r == nil // of an INSERT … SELECT they do help
 	set, err := b.assignments(bind, s, node.Table, stmt.OnDup)
+	b.inDuplicate = false
 	if err != nil {
 		return err
 	}
@@ -512,7 +514,7 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if g == nil {
 		return b.multiUpdate(stmt)
 	}
-	b.aim("UPDATE", g)
+	b.aim("UPDATE", g, targetName(stmt.Tables, g))
 	bind := &binder{env: b.env, build: b, scope: s, clause: fieldListClause}
 	if err := b.assignable(g, s, stmt.Set); err != nil {
 		return err
@@ -536,6 +538,9 @@ func (b *builder) update(stmt *syntax.Update) error {
 	conds = b.unmadeAll(append(shown, conds...))
 	if done, err := b.updateJoined(g, conds, set, stmt); done || err != nil {
 		return err
+	}
+	if b.readsOwn(set, []*catalog.Table{g.table}) {
+		return b.updateCollected(g, bind, conds, set, stmt)
 	}
 	if err := b.localSet(set, g.ordinals()); err != nil {
 		return err
@@ -580,7 +585,7 @@ func (b *builder) delete(stmt *syntax.Delete) error {
 	if g == nil {
 		return b.multiDelete(stmt)
 	}
-	b.aim("DELETE", g)
+	b.aim("DELETE", g, targetName(stmt.From, g))
 	bind := &binder{env: b.env, build: b, scope: s, clause: whereClause}
 	conds, err := b.where(bind.at(whereClause), stmt.Where)
 	if err != nil {
@@ -633,7 +638,7 @@ func (b *builder) written(g *get, bind *binder, conds []expr.Expr, orderBy []syn
 	if count == nil && b.unsafe(p) {
 		return nil, 0, types.Errorf(types.ErUpdateWithoutKeyInSafeMode)
 	}
-	lock.Collect = moves(p, g.table, set)
+	lock.Collect = moves(p, g.table, set) || b.anyReads(conds, g.table)
 	lock.Delete = set == nil
 	if len(keys) == 0 || len(order) > 0 && p.ordered {
 		return lock, keyCol, nil

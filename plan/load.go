@@ -150,7 +150,7 @@ func (b *builder) loadSet(node *exec.Insert, stmt *syntax.LoadData, g *get, s *s
 	}
 	env := *b.env
 	env.Build = &build
-	b.aim("LOAD", g)
+	b.aim("LOAD", g, g.alias)
 	bind := &binder{env: &env, build: b, scope: s, clause: fieldListClause}
 	set, err := b.assignments(bind, s, node.Table, stmt.Set)
 	if err != nil {

@@ -218,7 +218,7 @@ func (b *builder) changes(verb string, targets []*multiTarget) error {
 		if err := b.mayChange(t.get); err != nil {
 			return err
 		}
-		b.targets = append(b.targets, b.writeTarget(verb, t.get))
+		b.targets = append(b.targets, b.writeTarget(verb, t.get, t.alias))
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (b *builder) multiStage(r rel, targets []*multiTarget) (*stage, error) {
 			return nil, b.lost(t.get.first)
 		}
 	}
-	return st, nil
+	return b.evaluatedFirst(st, targets)
 }
 
 // getOf finds the base table of FROM that makes a column, unless a derived table lies in between.

@@ -15,11 +15,13 @@ type writeTarget struct {
 	table *catalog.Table
 	verb  string
 	view  string // the view through which the statement changes it, if any
+	name  string // by which the statement names the table or that view
 	alias string // that may not be read: INSERT and REPLACE, as in MySQL, may read the table under another one; empty for all
 }
 
-func (b *builder) writeTarget(verb string, g *get) writeTarget {
-	t := writeTarget{table: g.table, verb: verb}
+// writeTarget describes a target that the statement gives a name.
+func (b *builder) writeTarget(verb string, g *get, name string) writeTarget {
+	t := writeTarget{table: g.table, verb: verb, name: name}
 	if verb == "INSERT" {
 		t.alias = g.alias
 	}
@@ -30,27 +32,37 @@ func (b *builder) writeTarget(verb string, g *get) writeTarget {
 }
 
 // aim notes that a table is the only one that the statement changes.
-func (b *builder) aim(verb string, g *get) { b.targets = []writeTarget{b.writeTarget(verb, g)} }
+func (b *builder) aim(verb string, g *get, name string) {
+	b.targets = []writeTarget{b.writeTarget(verb, g, name)}
+}
 
-// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables. As in MySQL the error
-// tells of the view, if one stands in between.
+// targetName is the name of the one table or view of UPDATE or DELETE.
+func targetName(from syntax.TableExpr, g *get) string {
+	if ref, ok := from.(*syntax.TableRef); ok {
+		return firstOf(ref.Alias, ref.Name)
+	}
+	return g.alias
+}
+
+// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables; in ON DUPLICATE KEY UPDATE they do
+// not help, as in MySQL. The error tells of the view, if one stands in between.
 func (b *builder) checkTarget(t *catalog.Table, alias string) error {
-	if b.derivedDepth > 0 {
+	if b.derivedDepth > 0 && !b.inDuplicate {
 		return nil
 	}
-	through := ""
+	through, shown := "", ""
 	if len(b.views) > 0 {
-		through = b.views[0].Name
+		through, shown = b.views[0].Name, b.viewAlias
 	}
 	for _, target := range b.targets {
 		switch {
 		case target.table != t, target.alias != "" && target.alias != alias:
 		case through == target.view:
-			return types.Errorf(types.ErUpdateTableUsed, firstOf(target.view, t.Name))
+			return types.Errorf(types.ErUpdateTableUsed, target.name)
 		case through != "":
-			return types.Errorf(types.ErViewPreventUpdate, through, target.verb, firstOf(target.view, t.Name))
+			return types.Errorf(types.ErViewPreventUpdate, shown, target.verb, target.name)
 		default:
-			return types.Errorf(types.ErViewPreventUpdate, target.view, target.verb, target.view)
+			return types.Errorf(types.ErViewPreventUpdate, target.name, target.verb, target.name)
 		}
 	}
 	return nil

@@ -36,6 +36,9 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 		return nil, nil, types.Errorf(types.ErViewInvalid, t.Schema, t.Name)
 	}
 	saved, before := *b, len(b.gets)
+	if len(b.views) == 0 {
+		b.viewAlias = alias
+	}
 	b.env, b.ctes, b.freeze = b.env.ofView(t.View), nil, false
 	if !mergeable(q, t.View) {
 		b.derivedDepth++ // it is materialized
