@@ -24,6 +24,8 @@ type BuildContext struct {
 	SysVarType func(scope VarScope, name string) (types.Type, error)
 	// GroupConcatMaxLen is group_concat_max_len, of which the type of GROUP_CONCAT is made; 0 means MySQL's default of 1024.
 	GroupConcatMaxLen int
+	// UTF8MB4 is default_collation_for_utf8mb4, the collation that utf8mb4 has where a character set is named alone; 0 is utf8mb4_0900_ai_ci.
+	UTF8MB4 types.CollationID
 	// Poll and Grow are those of Ctx, for what building itself evaluates and allocates; either may be nil.
 	Poll func() error
 	Grow func(bytes int64) error
@@ -39,6 +41,14 @@ type BuildContext struct {
 	visited  int64 // arguments that building has looked at; a test asserts that it grows linearly
 	// NoFold leaves constant calls unevaluated, for SHOW CREATE and tests.
 	NoFold bool
+}
+
+// DefaultOf is the collation of a character set that is named alone: in definitions, by SET NAMES and before a literal.
+func (b *BuildContext) DefaultOf(charset *types.Charset) types.CollationID {
+	if charset.Default == types.DefaultCollation && b.UTF8MB4 != 0 {
+		return b.UTF8MB4
+	}
+	return charset.Default
 }
 
 // Text returns the bytes of a literal or parameter that the client sent as a string in Collation. The value borrows raw unless it must be

@@ -83,9 +83,9 @@ func showForm(show *syntax.Show, db string) (form, error) {
 	case syntax.ShowEngines:
 		return form{"SELECT ENGINE AS `Engine`, SUPPORT AS `Support`, COMMENT AS `Comment`, TRANSACTIONS AS `Transactions`, XA, SAVEPOINTS AS `Savepoints` FROM information_schema.ENGINES", "Engine"}, nil
 	case syntax.ShowCharset:
-		return form{"SELECT CHARACTER_SET_NAME AS `Charset`, DESCRIPTION AS `Description`, DEFAULT_COLLATE_NAME AS `Default collation`, MAXLEN AS `Maxlen` FROM information_schema.CHARACTER_SETS ORDER BY 1", "Charset"}, nil
+		return form{"SELECT CHARACTER_SET_NAME AS `Charset`, DESCRIPTION AS `Description`, IF(DEFAULT_COLLATE_NAME = 'utf8mb4_0900_ai_ci', @@default_collation_for_utf8mb4, DEFAULT_COLLATE_NAME) AS `Default collation`, MAXLEN AS `Maxlen` FROM information_schema.CHARACTER_SETS ORDER BY 1", "Charset"}, nil
 	case syntax.ShowCollation:
-		return form{"SELECT COLLATION_NAME AS `Collation`, CHARACTER_SET_NAME AS `Charset`, ID AS `Id`, IS_DEFAULT AS `Default`, IS_COMPILED AS `Compiled`, SORTLEN AS `Sortlen`, PAD_ATTRIBUTE AS `Pad_attribute` FROM information_schema.COLLATIONS ORDER BY 1", "Collation"}, nil
+		return form{"SELECT COLLATION_NAME AS `Collation`, CHARACTER_SET_NAME AS `Charset`, ID AS `Id`, IF(COLLATION_NAME IN ('utf8mb4_0900_ai_ci', 'utf8mb4_general_ci'), IF(COLLATION_NAME = @@default_collation_for_utf8mb4, 'Yes', ''), IS_DEFAULT) AS `Default`, IS_COMPILED AS `Compiled`, SORTLEN AS `Sortlen`, PAD_ATTRIBUTE AS `Pad_attribute` FROM information_schema.COLLATIONS ORDER BY 1", "Collation"}, nil
 	case syntax.ShowTriggers:
 		return form{"SELECT TRIGGER_NAME AS `Trigger`, EVENT_MANIPULATION AS `Event`, EVENT_OBJECT_TABLE AS `Table`, ACTION_STATEMENT AS `Statement`, ACTION_TIMING AS `Timing`, CREATED AS `Created`, SQL_MODE AS sql_mode, DEFINER AS `Definer`, CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation` FROM information_schema.TRIGGERS", "Table"}, nil
 	case syntax.ShowEvents:

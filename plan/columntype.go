@@ -197,6 +197,14 @@ func namedCharset(d *syntax.DataType) string {
 	return d.Charset
 }
 
+// WithDefault is the type of a column, with the default collation of utf8mb4 where its definition names that character set alone.
+func WithDefault(d syntax.DataType, utf8mb4 types.CollationID) syntax.DataType {
+	if utf8mb4 != 0 && utf8mb4 != types.DefaultCollation && d.Collate == "" && !d.Binary && strings.EqualFold(namedCharset(&d), utf8mb4.Charset().Name) {
+		d.Collate = utf8mb4.Name()
+	}
+	return d
+}
+
 // ColumnCollation returns the collation of a column or of the result of CAST: the one that its definition names (then explicit is true), else
 // table, which is that of the table or connection.
 func ColumnCollation(d *syntax.DataType, table types.CollationID) (id types.CollationID, explicit bool, err error) {

@@ -150,7 +150,8 @@ func (b *builder) jsonColumns(defs []syntax.JSONTableColumn, r *jsonTable, names
 		case def.Ordinality:
 			c.Kind, c.Type = expr.JSONColumnOrdinality, types.Type{ID: types.TypeBigInt, Length: -1}
 		default:
-			kind := def.Type
+			named := WithDefault(*def.Type, b.env.Build.UTF8MB4)
+			kind := &named
 			if long, _, _, ok := LongVarchar(kind, b.env.Build.Collation); ok {
 				kind = &long
 			}

@@ -165,5 +165,5 @@ func (b *binder) introduced(e *syntax.Introduced) (expr.Expr, error) {
 	if n := charset.ValidPrefix(raw); n != len(raw) {
 		return nil, charset.InvalidString(raw[n:])
 	}
-	return expr.Literal(types.String(raw, charset.Default)), nil
+	return expr.Literal(types.String(raw, b.env.Build.DefaultOf(charset))), nil
 }

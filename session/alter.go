@@ -143,8 +143,8 @@ func (s *Session) copied(c *ddl.Call) sqlapi.Result {
 }
 
 // oneCharset refuses CHARACTER SET and CONVERT TO CHARACTER SET of different character sets in one statement.
-func oneCharset(specs []syntax.AlterSpec) error {
-	var clauses charsetClauses
+func (s *Session) oneCharset(specs []syntax.AlterSpec) error {
+	clauses := charsetClauses{build: &s.build}
 	for i := range specs {
 		names := []string{specs[i].Charset}
 		if specs[i].Kind != syntax.AlterConvert {
@@ -176,7 +176,7 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 			options = append(options, spec.Options...)
 		}
 	}
-	if err := oneCharset(stmt.Specs); err != nil {
+	if err := s.oneCharset(stmt.Specs); err != nil {
 		return nil, err
 	}
 	set, t, err := s.alterOptions(t, options)
@@ -527,6 +527,7 @@ func (s *Session) convertSpecs(t *catalog.Table, spec *syntax.AlterSpec, others 
 			base = db.Coll
 		}
 	}
+	data = plan.WithDefault(data, s.build.UTF8MB4)
 	to, _, err := plan.ColumnCollation(&data, base)
 	if err != nil {
 		return nil, err

@@ -250,6 +250,25 @@ func checkCollation(_ *Session, value string) (string, error) {
 	return id.Name(), nil
 }
 
+// Errors of default_collation_for_utf8mb4.
+const (
+	errDefaultCollation    = 3721
+	warnVariableDeprecated = 1681
+)
+
+// checkDefaultCollation checks default_collation_for_utf8mb4.
+func checkDefaultCollation(s *Session, value string) (string, error) {
+	id, err := types.LookupCollation(value)
+	if err != nil {
+		return "", err
+	}
+	if id != types.DefaultCollation && id != types.Utf8mb4GeneralCI {
+		return "", types.NewError(errDefaultCollation, "Invalid default collation "+id.Name()+": utf8mb4_0900_ai_ci or utf8mb4_general_ci expected")
+	}
+	s.context.AddError(types.LevelWarning, types.NewError(warnVariableDeprecated, "Updating 'default_collation_for_utf8mb4' is deprecated. It will be made read-only in a future release."))
+	return id.Name(), nil
+}
+
 // charsetOf returns what acts on a session's new collation: the character set of the same kind follows it, as in MySQL.
 func charsetOf(kind string) func(*Session, string) error {
 	return func(s *Session, value string) error {

@@ -25,6 +25,7 @@ func (s *Session) columnSpec(of ddl.Name, def *syntax.ColumnDef, collation types
 		data = long
 		s.context.Warn(types.LevelNote, types.ErAutoConvert, spec.Name, from, to)
 	}
+	data = plan.WithDefault(data, s.build.UTF8MB4)
 	if spec.Type, spec.ExplicitCollation, err = plan.ColumnType(spec.Name, &data, collation, s.clientCharset()); err != nil {
 		return spec, nil, err
 	}

@@ -36,6 +36,7 @@ func (s *Session) refreshContext() {
 	s.workers = s.mayUse(s.node.Workers)
 	s.ctx.GroupConcatMaxLen = int(min(mustInt(s.get("group_concat_max_len")), math.MaxInt32))
 	s.build.GroupConcatMaxLen = s.ctx.GroupConcatMaxLen
+	s.build.UTF8MB4, _ = types.LookupCollation(s.get("default_collation_for_utf8mb4")) // checked when it was set
 	s.ctx.RegexpLimits = types.RegexpLimits{Time: int(mustInt(s.node.Global("regexp_time_limit"))), StackBytes: int(mustInt(s.node.Global("regexp_stack_limit")))}
 	s.ctx.MaxAllowedPacket = int(min(s.packetMax, math.MaxInt32))
 	s.diagnostics.notes = s.get("sql_notes") == "ON"
@@ -104,6 +105,7 @@ func (s *Session) appendEnv(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.build.Collation))
 	dst = binary.AppendUvarint(dst, uint64(s.context.DivPrecisionIncrement))
 	dst = binary.AppendUvarint(dst, uint64(s.build.GroupConcatMaxLen))
+	dst = binary.AppendUvarint(dst, uint64(s.build.UTF8MB4))
 	dst = append(dst, byte(s.merges))
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Rows))
 	dst = binary.AppendUvarint(dst, uint64(s.workers.Groups))

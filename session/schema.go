@@ -10,6 +10,7 @@ import (
 
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/ddl"
+	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/infoschema"
 	"github.com/pandodb/pando/plan"
 	"github.com/pandodb/pando/privilege"
@@ -190,7 +191,7 @@ func (s *Session) name(n syntax.ObjectName) (ddl.Name, error) {
 
 // databaseCollation reads the options of CREATE and ALTER DATABASE.
 func (s *Session) databaseCollation(options []syntax.DatabaseOption, id types.CollationID) (types.CollationID, error) {
-	clauses := charsetClauses{coll: id}
+	clauses := charsetClauses{coll: id, build: &s.build}
 	for _, o := range options {
 		switch o.Kind {
 		case "CHARACTER SET", "CHARSET", "CHAR SET":
@@ -217,6 +218,7 @@ func (s *Session) databaseCollation(options []syntax.DatabaseOption, id types.Co
 type charsetClauses struct {
 	coll  types.CollationID // so far
 	named bool              // by a clause
+	build *expr.BuildContext
 }
 
 func (c *charsetClauses) charset(name string) error {
@@ -229,7 +231,7 @@ func (c *charsetClauses) charset(name string) error {
 		return types.Errorf(types.ErConflictingDeclarations, "CHARACTER SET ", was.Name, "CHARACTER SET ", found.Name)
 	}
 	if !c.named {
-		c.coll, c.named = found.Default, true
+		c.coll, c.named = c.build.DefaultOf(found), true
 	}
 	return nil
 }
@@ -534,7 +536,7 @@ func given(word string) string {
 
 // tableOptions reads the options after the column list. Those without a meaning here are kept for SHOW CREATE TABLE or warned about.
 func (s *Session) tableOptions(spec *ddl.TableSpec, options []syntax.TableOption) error {
-	clauses := charsetClauses{coll: spec.Coll}
+	clauses := charsetClauses{coll: spec.Coll, build: &s.build}
 	for i := range options {
 		o := &options[i]
 		text, number := optionText(o.Word, o.Value), optionNumber(o.Word, o.Value)

@@ -241,7 +241,7 @@ func (s *Session) resetVariables() error {
 // contextual reports whether a variable is read by refreshContext, which covers all of them at once.
 func contextual(v *variable) bool {
 	switch v.name {
-	case "sql_mode", "time_zone", "group_concat_max_len", "div_precision_increment", "max_error_count", "sql_notes", "sql_select_limit", "sql_safe_updates", "updatable_views_with_limit":
+	case "sql_mode", "time_zone", "group_concat_max_len", "default_collation_for_utf8mb4", "div_precision_increment", "max_error_count", "sql_notes", "sql_select_limit", "sql_safe_updates", "updatable_views_with_limit":
 		return true
 	}
 	return strings.HasPrefix(v.name, "character_set_") || strings.HasPrefix(v.name, "collation_")

@@ -341,7 +341,7 @@ func (s *Session) setNames(item *syntax.SetNames) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := found.Default
+	id := s.build.DefaultOf(found)
 	if collation != "" {
 		if id, err = types.LookupCollation(collation); err != nil {
 			return nil, err

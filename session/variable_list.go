@@ -157,6 +157,7 @@ func sessionVariables() []*variable {
 		textVar("character_set_database", scopeBoth, "utf8mb4", "").checked(checkCharset).numbered(numberedCharset).onSession(collationOf("database")).onGlobal(globalCollationOf("database")),
 		textVar("character_set_server", scopeBoth, "utf8mb4", "").checked(checkCharset).numbered(numberedCharset).onSession(collationOf("server")).onGlobal(globalCollationOf("server")),
 		textVar("collation_connection", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("connection")).onGlobal(globalCharsetOf("connection")),
+		textVar("default_collation_for_utf8mb4", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkDefaultCollation).numbered(numberedCollation).onSession(applyCharset).readBy("SET NAMES, literals and the definitions of columns, tables and databases that name utf8mb4 without a collation"),
 		textVar("collation_database", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("database")).onGlobal(globalCharsetOf("database")),
 		textVar("collation_server", scopeBoth, "utf8mb4_0900_ai_ci", "").checked(checkCollation).numbered(numberedCollation).onSession(charsetOf("server")).onGlobal(globalCharsetOf("server")),
 		intVar("innodb_lock_wait_timeout", scopeBoth, "50", "1", "1073741824", "").onSession(applyLockWait),
