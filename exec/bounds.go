@@ -95,7 +95,7 @@ func (s *spanSet) add(rt *Runtime, t *catalog.Table, ix *catalog.Index, columns 
 // point evaluates the value of an equality as a value of column c. ok=false means
 // that no row can be equal to it.
 func (s *spanSet) point(rt *Runtime, e expr.Expr, c *catalog.Column, null bool) (v types.Value, ok bool, err error) {
-	if v, err = e.EvalFull(rt.Ctx, nil); err != nil { // a filter would compare all digits of a quotient, too
+	if v, err = e.EvalFull(rt.Ctx, nil); err != nil { // a filter would compare all digits of a long literal, too
 		return v, false, err
 	}
 	if v.IsNull() {

@@ -172,7 +172,7 @@ func (st *subplanState) bind(ctx *expr.Ctx, args []expr.Expr, row []types.Value)
 		if i < len(st.plan.Slots) {
 			v, err = e.Eval(ctx, row)
 		} else {
-			v, err = e.EvalFull(ctx, row) // comparisons see all digits of a quotient
+			v, err = e.EvalFull(ctx, row) // comparisons see all digits of an AVG
 		}
 		if err != nil {
 			return err

@@ -105,7 +105,7 @@ func (a *AggStates) addRow(ctx *Ctx, g uint32, row []types.Value) error {
 	var few [4]types.Value
 	args := few[:0]
 	for _, e := range s.args {
-		// Not Eval, which would round a quotient before it is added.
+		// Not Eval, which would round an AVG or a long literal before it is added.
 		v, err := e.eval(ctx, e, row)
 		if err != nil {
 			return err

@@ -314,7 +314,7 @@ func buildDivide(b *BuildContext, n *Node) error {
 	p1, s1 := precisionOf(x)
 	_, s2 := precisionOf(y)
 	n.typ = decimalType(p1+s2+incr, min(s1+incr, types.MaxDecimalScale))
-	n.loose, n.aux, n.eval = true, incr, evalDivideDecimal
+	n.aux, n.eval = incr, evalDivideDecimal
 	return nil
 }
 
@@ -337,12 +337,13 @@ func evalDivideFloat(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return finite(n, ctx.float(&x)/d)
 }
 
-// wordDigits is how many digits a word of MySQL's decimals has (DIG_PER_DEC1 in its strings/decimal.cc). Quotients are cut off at a whole word
-// and keep the digits beyond the scale of their type for further computation: (1/3)*3 is 1.0000.
+// wordDigits is how many digits a word of MySQL's decimals has (DIG_PER_DEC1 in its strings/decimal.cc). Quotients are cut off at a whole word. AVG keeps
+// the digits beyond the scale of its type for further computation: AVG(x)*3 may be 1.0000. A division does not: since MySQL 9 (1/3)*3 is 0.9999.
 const wordDigits = 9
 
 func evalDivideDecimal(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	return ctx.divideDecimals(n, row, n.aux.(int))
+	q, err := ctx.divideDecimals(n, row, n.aux.(int))
+	return n.fit(q), err
 }
 
 func (ctx *Ctx) divideDecimals(n *Node, row []types.Value, increment int) (types.Value, error) {

@@ -41,16 +41,20 @@ func (n *Node) noteMixed() {
 		return
 	}
 	for _, r := range n.results() {
-		t := &origin(r).typ
-		same := t.ID == n.typ.ID && t.ZeroFill == n.typ.ZeroFill && (t.ID != types.TypeDecimal || t.Scale == n.typ.Scale)
+		r = origin(r)
+		t := &r.typ
+		same := t.ID == n.typ.ID && t.ZeroFill == n.typ.ZeroFill && (t.ID != types.TypeDecimal || t.Scale == n.typ.Scale) && (t.Kind() != types.KindFloat || r.stored())
 		n.mixed = n.mixed || r.mixed || !same && t.ID != types.TypeNull
 	}
 }
 
-// mixedText evaluates a mixed IF or CASE as text, which is that of the result in its own type.
+// mixedText evaluates a mixed IF, CASE or NULLIF, which is not NULL, as text: that of the result in its own type.
 func (ctx *Ctx) mixedText(e Expr, row []types.Value) (types.Value, error) {
 	choose := ctx.chosen
-	if e.name == "case_value" {
+	switch e.name {
+	case "nullif":
+		return ctx.text(e.args[0], row)
+	case "case_value":
 		choose = ctx.chosenByValue
 	}
 	r, err := choose(e, row)
@@ -174,7 +178,7 @@ func wholeNumber(e Expr) Expr {
 	if c := computed(e); c != e && wholeNumber(c) != c {
 		return wholeNumber(c)
 	}
-	if e.mixed && !e.typ.IsInteger() || e.typ.IsTemporal() && isCase(e) {
+	if e.mixed && !e.typ.IsInteger() && e.name != "nullif" || e.typ.IsTemporal() && isCase(e) {
 		return wholeChoice(e)
 	}
 	sum := e.typ.ID == types.TypeDatetime && (e.IsCall("date_add", "date_sub", "str_to_date") || e.IsCall("timestamp") && len(e.args) == 2) || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()

@@ -275,7 +275,7 @@ func (ctx *Ctx) numberText(e Expr, row []types.Value) (types.Value, error) {
 	case types.KindBit:
 		v.K = types.KindUint
 	}
-	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), err
+	return types.String(ctx.textOfResult(&v, e), textCollation(&v)), err
 }
 
 // parseRadix reads the longest prefix of s that is a number in base. A negative number is returned in two's complement. Numbers out of range

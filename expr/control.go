@@ -63,7 +63,7 @@ func evalCoerce(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 			return v, err
 		}
 	}
-	return ctx.coerceValue(&v, &n.args[0].typ, &n.typ), nil
+	return ctx.coerceValue(&v, n.args[0], &n.typ), nil
 }
 
 // PadChar returns the CHAR column padded with spaces to its length, as the SQL mode PAD_CHAR_TO_FULL_LENGTH reads it.
@@ -95,8 +95,8 @@ func evalPadChar(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return types.String(out, v.Coll), nil
 }
 
-// coerceValue converts v, of type from, to type to. A value that is no date or time becomes NULL if to is one.
-func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
+// coerceValue converts v, a value of e, to type to. A value that is no date or time becomes NULL if to is one.
+func (ctx *Ctx) coerceValue(v *types.Value, e Expr, to *types.Type) types.Value {
 	nullUnless := func(v types.Value, ok bool) types.Value {
 		if !ok {
 			return types.Null()
@@ -129,8 +129,7 @@ func (ctx *Ctx) coerceValue(v *types.Value, from, to *types.Type) types.Value {
 		}
 		return d
 	case types.KindString:
-		b := ctx.textOfTyped(v, from)
-		return types.String(b, to.Coll)
+		return types.String(ctx.textOfResult(v, e), to.Coll)
 	case types.KindDate:
 		return nullUnless(types.ToDate(ctx.Context, v))
 	case types.KindDatetime:
@@ -399,6 +398,8 @@ func buildNullIf(b *BuildContext, n *Node) error {
 	if t := &n.args[0].typ; t.ID == types.TypeEnum || t.ID == types.TypeSet { // a text, unless a number is wanted (asNumber)
 		n.typ = stringType(charLength(t), t.Coll)
 	}
+	n.typ.ZeroFill = false // its zeros are in texts only
+	n.mixed = n.args[0].mixed || n.args[0].typ.ZeroFill || n.typ.Kind() == types.KindFloat
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		v, err := n.args[0].eval(ctx, n.args[0], row)
 		if err != nil || v.IsNull() {

@@ -278,7 +278,7 @@ func extremeOfNumbers(e Expr) Expr {
 	n := newCall(e.name, make([]Expr, 0, len(e.args)))
 	n.flags = e.flags
 	for _, a := range e.args {
-		n.args = append(n.args, toDouble(a))
+		n.args = append(n.args, toNumber(a, doubleType()))
 	}
 	n.typ, n.coer, n.ascii = doubleType(), CoerNumeric, true
 	n.aux, n.eval = &comparator{class: classFloat, mask: extremeMask(n)}, evalExtreme

@@ -28,25 +28,26 @@ type (
 
 // Node is one operator, function, column, constant or parameter. Its fields are set by constructors and never again.
 type Node struct {
-	kind     nodeKind
-	coer     Coercibility
-	ascii    bool   // every value is known to have 7-bit bytes only, so that it can be converted to any character set
-	notNull  bool   // never NULL, see MayBeNull
-	hidden   bool   // a conversion that is not in the SQL text; String prints its argument only
-	deep     bool   // loose, and Eval does not round: a literal of more than 30 decimals and what is computed from it
-	mixed    bool   // an IF or CASE that is a number, of which some results have another type: as text it is that of the result, see mixedText
-	loose    bool   // decimals may have more fraction digits than the type says, as MySQL's quotients do; Eval rounds them
-	extended uint32 // of AND and OR: 1 if another node has appended to the array of args, see extendArgs
-	index    int    // column position or parameter ordinal
-	flags    Flags
-	typ      types.Type
-	value    types.Value // of constants
-	name     string      // of function, column or subquery
-	args     []Expr
-	eval     evalFunc
-	batch    batchFunc // nil: the row path, once per selected row
-	filter   filterFunc
-	aux      any // what the function's builder has prepared: comparator, pattern, unit, collation
+	kind       nodeKind
+	coer       Coercibility
+	ascii      bool   // every value is known to have 7-bit bytes only, so that it can be converted to any character set
+	aggregated bool   // a column with the results of an aggregate
+	notNull    bool   // never NULL, see MayBeNull
+	hidden     bool   // a conversion that is not in the SQL text; String prints its argument only
+	deep       bool   // loose, and Eval does not round: a literal of more than 30 decimals and what is computed from it
+	mixed      bool   // an IF, CASE or NULLIF that is a number, of which some results have another type: as text it is that of the result, see mixedText
+	loose      bool   // decimals may have more fraction digits than the type says, as that of AVG has; Eval rounds them
+	extended   uint32 // of AND and OR: 1 if another node has appended to the array of args, see extendArgs
+	index      int    // column position or parameter ordinal
+	flags      Flags
+	typ        types.Type
+	value      types.Value // of constants
+	name       string      // of function, column or subquery
+	args       []Expr
+	eval       evalFunc
+	batch      batchFunc // nil: the row path, once per selected row
+	filter     filterFunc
+	aux        any // what the function's builder has prepared: comparator, pattern, unit, collation
 }
 
 // Flags say what an expression depends on. The flags of a node include those of its arguments.
@@ -194,7 +195,7 @@ func (n *Node) Eval(ctx *Ctx, row []types.Value) (types.Value, error) {
 	return v, err
 }
 
-// EvalFull is Eval without rounding: a quotient has the digits beyond the scale of its type, as comparisons need it.
+// EvalFull is Eval without rounding: AVG has digits beyond the scale of its type, as comparisons need them.
 func (n *Node) EvalFull(ctx *Ctx, row []types.Value) (types.Value, error) {
 	v, err := n.eval(ctx, n, row)
 	if err == nil {

@@ -73,6 +73,13 @@ func (b *BuildContext) castMayFail(t *types.Type) bool {
 // MayBeNull reports whether n can be NULL. A column can unless it was built with NotNull.
 func (n *Node) MayBeNull() bool { return !n.notNull }
 
+// Aggregated returns a column marked as one of an aggregate's results: as texts, numbers are written as those of a function.
+func Aggregated(column Expr) Expr {
+	n := *column
+	n.aggregated = true
+	return &n
+}
+
 // NotNull returns e marked as never NULL: for NOT NULL columns that no outer join fills with NULL, COUNT(), EXISTS.
 func NotNull(e Expr) Expr {
 	if e.notNull {

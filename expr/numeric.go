@@ -134,13 +134,13 @@ func buildLog(b *BuildContext, n *Node) error {
 
 // numericResult sets n's type to that of a function whose result has the class of its argument, and returns the class.
 func (n *Node) numericResult() class {
-	hex := n.args[0].isHexLiteral()
+	text := n.args[0].isHexLiteral() || n.args[0].typ.IsTemporal() && n.args[0].typ.ID != types.TypeYear
 	n.args[0] = asNumber(n.args[0])
 	x := n.args[0]
 	n.coer = CoerNumeric
 	c := numericClass(x)
-	if hex || x.typ.IsTemporal() && x.typ.ID != types.TypeYear {
-		c = classFloat // as every text
+	if text { // as every text
+		c = classFloat
 	}
 	p, s := precisionOf(x)
 	switch c {

@@ -20,6 +20,9 @@ var computes = regexp.MustCompile(` [-+*] `)
 // mergesNull finds a literal NULL among the arguments that give COALESCE, IFNULL or IF their type.
 var mergesNull = regexp.MustCompile(`\b(COALESCE|IFNULL|IF)\((.*[(,] ?)?NULL[,)]`)
 
+// quotientShown finds a quotient with which nothing is computed but a comparison.
+var quotientShown = regexp.MustCompile(`^[\w.]+ / [\w.]+( [=<>]+ [\w.]+)?$|^[\w.]+ [=<>]+ [\w.]+ / [\w.]+$`)
+
 // comparableText says that MySQL and MariaDB mean the same by text: they compare dates with other classes differently, read x'61' as a number
 // or as text, order mixed arguments of GREATEST by different classes, and MariaDB has no -0.
 //
@@ -33,8 +36,8 @@ func comparableText(text string) bool {
 	if mergesNull.MatchString(text) && strings.ContainsAny(text, "u8") { // the column and 18446744073709551615
 		return false
 	}
-	// MariaDB rounds a quotient to the digits that it shows before it compares it by an operator; MySQL does not.
-	if strings.Contains(text, " / ") && (strings.ContainsAny(text, "=<>") || strings.Contains(text, "NULLIF")) {
+	// MariaDB rounds a quotient to the digits that it shows before it compares it by an operator; MySQL does so before anything else, too.
+	if strings.Contains(text, " / ") && !quotientShown.MatchString(text) {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("(), ", r) }) {

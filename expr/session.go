@@ -44,8 +44,7 @@ func buildUserVar(b *BuildContext, name string) (Expr, error) {
 			return types.Null(), nil
 		}
 		if v.K != n.typ.Kind() {
-			from := literalType(v)
-			return ctx.coerceValue(&v, &from, &n.typ), nil
+			return ctx.coerceValue(&v, Literal(v), &n.typ), nil
 		}
 		return v, nil
 	}

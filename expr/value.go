@@ -89,8 +89,25 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 	if e.mixed {
 		return ctx.mixedText(e, row)
 	}
-	return types.String(ctx.textOfTyped(&v, &e.typ), textCollation(&v)), nil
+	return types.String(ctx.textOfResult(&v, e), textCollation(&v)), nil
 }
+
+// textOfResult returns the text of v, a value of e. It is textOfTyped but for numbers that are computed: a FLOAT has all digits of the double unless
+// CAST has made it, and the text is shorter.
+func (ctx *Ctx) textOfResult(v *types.Value, e Expr) []byte {
+	if v.K == types.KindFloat && !e.fixed() && !e.stored() {
+		return ctx.keep(types.AppendComputedFloat(ctx.scratch(), v.Float64(), e.typ.ID == types.TypeFloat && computed(e).IsCall("cast")))
+	}
+	return ctx.textOfTyped(v, &e.typ)
+}
+
+// stored reports whether the text of e, a double, is that of a column, as it is of choices between columns.
+func (n *Node) stored() bool {
+	return n.kind == kindColumn && !n.aggregated || n.kind == kindSubquery || n.IsCall("if", "case", "case_value")
+}
+
+// fixed reports whether e is a double with a fixed number of decimals.
+func (n *Node) fixed() bool { return n.typ.Scale >= 0 && n.typ.Length > 0 }
 
 // textOfTyped is textOf for a value whose text depends on its type: ZEROFILL, YEAR, FLOAT(M,D), decimals with more digits than the type's scale.
 func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {

@@ -386,6 +386,9 @@ func aggHash(spec *expr.AggSpec) uint64 {
 // aggColumn is the column of an aggregate.
 func aggColumn(id int, spec *expr.AggSpec) expr.Expr {
 	column := expr.ColumnOf(id, spec.Type(), spec.Coercibility(), aggName(spec))
+	if spec.Name() != "any_value" { // which stands for a column
+		column = expr.Aggregated(column)
+	}
 	if countsNothing[spec.Name()] {
 		column = expr.NotNull(column)
 	}

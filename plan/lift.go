@@ -300,7 +300,7 @@ func (b *builder) liftGroups(blk *liftedBlock, agg *aggregate) (*lifting, error)
 		if err != nil {
 			return nil, err
 		}
-		column := expr.ColumnOf(agg.aggs[i].id, spec.Type(), spec.Coercibility(), aggName(spec))
+		column := aggColumn(agg.aggs[i].id, spec)
 		if v.IsNull() {
 			empty[agg.aggs[i].id] = column // named after the aggregate, while the block may name the element of its select list
 			continue

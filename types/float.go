@@ -15,20 +15,38 @@ const (
 // AppendFloat appends a double as MySQL does: the shortest text that is parsed to the same
 // double, with an exponent beyond 15 digits (1e20, 1.5e-16).
 func AppendFloat(dst []byte, f float64) []byte {
-	return appendFloatText(dst, f, -1, 64)
+	return appendFloatText(dst, f, -1)
 }
 
 // AppendFloat32 appends a FLOAT with six significant digits.
 func AppendFloat32(dst []byte, f float64) []byte {
-	return appendFloatText(dst, f, floatDigits-1, 64)
+	return appendFloatText(dst, f, floatDigits-1)
 }
 
-func appendFloatText(dst []byte, f float64, prec, bits int) []byte {
-	return appendFloatIn(dst, f, prec, bits, floatTextWidth)
+// Most characters of the texts that expressions make of numbers: MySQL gives a double 22 of them, and what CAST AS FLOAT makes 12.
+const (
+	computedWidth       = 22
+	computedSingleWidth = 12
+)
+
+// AppendComputedFloat appends the text that an expression makes of a double which is no column's: that of AppendFloat, with fewer digits or an exponent
+// where it is too long. single says that it is one of CAST AS FLOAT, which has six digits.
+func AppendComputedFloat(dst []byte, f float64, single bool) []byte {
+	width := computedWidth
+	if single {
+		var buf [32]byte
+		f, _ = strconv.ParseFloat(stringOf(strconv.AppendFloat(buf[:0], f, 'e', floatDigits-1, 64)), 64)
+		width = computedSingleWidth
+	}
+	at := len(dst)
+	if dst = AppendFloat(dst, f); len(dst)-at <= width {
+		return dst
+	}
+	dst, _ = appendFloatWithin(dst[:at], f, width)
+	return dst
 }
 
-// appendFloatIn is appendFloatText with as many characters as width where a number below 1 has no exponent.
-func appendFloatIn(dst []byte, f float64, prec, bits, width int) []byte {
+func appendFloatText(dst []byte, f float64, prec int) []byte {
 	if f == 0 {
 		if math.Signbit(f) {
 			dst = append(dst, '-')
@@ -42,24 +60,15 @@ func appendFloatIn(dst []byte, f float64, prec, bits, width int) []byte {
 		dst = append(dst, '-')
 	}
 	var buf [32]byte
-	digits, point := floatParts(buf[:0], math.Abs(f), prec, bits)
-	if point <= 0 && boolBit(f < 0)+len("0.")-point+len(digits) > width {
-		return appendScaled(dst, digits, point)
-	}
+	digits, point := floatParts(buf[:0], math.Abs(f), prec)
 	return appendDigits(dst, digits, point)
 }
-
-// floatTextWidth is the most characters of a number below 1 without an exponent.
-const floatTextWidth = 22
-
-// jsonTextWidth is floatTextWidth of a number in a document: there is no limit but the one that all numbers have.
-const jsonTextWidth = 331
 
 // floatParts returns the digits of f, which is above 0: it is 0.digits * 10^point. prec is
 // how many digits follow the first, -1 for as many as distinguish f from other numbers.
 // The digits are in the memory of buf.
-func floatParts(buf []byte, f float64, prec, bits int) (digits []byte, point int) {
-	s := strconv.AppendFloat(buf, f, 'e', prec, bits) // d.ddde±xx
+func floatParts(buf []byte, f float64, prec int) (digits []byte, point int) {
+	s := strconv.AppendFloat(buf, f, 'e', prec, 64) // d.ddde±xx
 	digits = s[:0]
 	i := 0
 	for ; s[i] != 'e'; i++ {
@@ -93,9 +102,9 @@ func appendFloatWithin(dst []byte, f float64, width int) (out []byte, cut bool) 
 		return append(dst, '0'), f != 0
 	}
 	var buf [400]byte
-	digits, point := floatParts(buf[:0], f, -1, 64)
+	digits, point := floatParts(buf[:0], f, -1)
 	if len(digits) > width {
-		digits, point = floatParts(buf[:0], f, width-1, 64)
+		digits, point = floatParts(buf[:0], f, width-1)
 	}
 	n := len(digits)
 	fits := width >= max(n, point)+max(1-point, 0)+boolBit(point < n)
@@ -132,7 +141,7 @@ func appendExponent(dst []byte, f float64, digits []byte, exp, width int) (out [
 		room = 1
 	}
 	if room < len(digits) {
-		digits, exp = floatParts(digits[:0], f, room-1, 64)
+		digits, exp = floatParts(digits[:0], f, room-1)
 		exp--
 	}
 	dst = append(dst, digits[0])

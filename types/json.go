@@ -483,8 +483,8 @@ func (p *jsonParser) hex4() (rune, bool) {
 // distinguished from an integer.
 func appendJSONNumber(dst []byte, v *Value) []byte {
 	start := len(dst)
-	if v.K == KindFloat {
-		dst = appendFloatIn(dst, v.Float64(), -1, 64, jsonTextWidth)
+	if v.K == KindFloat { // a FLOAT has all digits of the double
+		dst = AppendFloat(dst, v.Float64())
 	} else {
 		dst = appendTextIn(dst, v, nil)
 	}

@@ -42,6 +42,7 @@ SELECT LPAD('x', 0, 'y'), LPAD('x', -1, 'y'), SUBSTRING('abc', 4), SUBSTRING('ab
 -- differs: with nothing to pad with, MySQL 8 gives the empty string.
 SELECT LPAD('x', 3, '');
 SELECT ROUND(2.5), ROUND(3.5), ROUND(-2.5), ROUND(2.5e0), ROUND(3.5e0), ROUND(1.005, 2), ROUND(1.005e0, 2), ROUND('2.5'), TRUNCATE(-1.999, 2), TRUNCATE(1234.5, -2), ROUND(15, -1), ROUND(25, -1), ROUND(NULL), ROUND(1.5, NULL), FLOOR(-0.5), CEIL(-0.5);
+-- differs: MySQL 9 rounds 10 / 3 to the digits that it shows before it multiplies; MariaDB does not.
 SELECT 7 DIV 2, -7 DIV 2, 7.5 DIV 2, 7 DIV 0, 7 MOD 0, 5.5 MOD 2, -5 MOD 3, 5 MOD -3, 1 / 3, 10 / 3 * 3, 2 / 3e0, 0.1 + 0.2, 0.1e0 + 0.2e0, 1 - 0.9, 3 * 0.1;
 SELECT '1' + '1', '1.5' + 1, 'a' + 1, '1a' + 1, '' + 1, ' 1' + 1, '1e2' + 0, '0x10' + 0, 1 + TRUE, '5' * '2', '7' / '2', '7' DIV '2', '7' % '4', -'3';
 SELECT 'a' = 0, '1' = 1, '1.0' = 1, '01' = 1, '1' = '01', 'a' = 'a ', 1 = 1.0, 0.1 = 1e-1, NULL = 0, '' = 0, '2024-01-01' = DATE '2024-01-01', 20240101 = DATE '2024-01-01', '10' < '9', 10 < '9', '10' < 9;
