@@ -90,6 +90,8 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.args[0] = asNumber(args[0])
 		s.typ = doubleType()
 	case aggJSONArray, aggJSONObject:
+		last := len(args) - 1
+		s.args[last] = ownDigits(args[last])
 		s.typ = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
 	case aggGroupConcat:
 		if err := s.concatType(b); err != nil {

@@ -15,6 +15,8 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	x := n.args[0]
 	n.coer, n.ascii = CoerNumeric, true
 	switch {
+	case t.IsInteger() && x.isChosenDocument(), t.ID == types.TypeYear && x.isChosenDocument():
+		x = b.coerced(x, stringType(-1, types.Utf8mb4Bin))
 	case t.IsInteger() && !isExtremeDate(x): // not asNumber: it reads the text of a CASE or IF
 		if x = AsNumber(x); !t.Unsigned || !x.IsCall("unix_timestamp") {
 			x = wholeNumber(x)
@@ -65,11 +67,16 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 			t.Scale = -1
 		}
 	case t.ID == types.TypeJSON:
-		n.args[0] = truthAsJSON(x)
+		n.args[0] = ownDigits(truthAsJSON(x))
 		t.Coll, n.coer, n.ascii = types.Utf8mb4Bin, CoerImplicit, false
 	}
 	n.typ, n.eval = t, evalCast
 	return nil
+}
+
+// isChosenDocument reports whether e is a document that is neither a column nor what a function of JSON returns: as an integer it is what its text begins with.
+func (n *Node) isChosenDocument() bool {
+	return n.typ.ID == types.TypeJSON && (n.aggregated || n.IsCall("if", "case", "case_value", "coalesce", "ifnull", "nullif", "greatest", "least"))
 }
 
 func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {

@@ -222,9 +222,10 @@ func buildBit(b *BuildContext, n *Node) error {
 	shift := n.name == "<<" || n.name == ">>"
 	bytewise := binaryOperand(first)
 	if len(n.args) == 2 && !shift {
-		// One of them may be a hexadecimal literal; two of those are numbers.
+		// One of them may be a hexadecimal literal or NULL; two of those are numbers.
 		second := n.args[1]
-		bytewise = bytewise && (binaryOperand(second) || second.isHexLiteral()) || first.isHexLiteral() && binaryOperand(second)
+		either := func(e Expr) bool { return e.isHexLiteral() || e.typ.ID == types.TypeNull }
+		bytewise = bytewise && (binaryOperand(second) || either(second)) || either(first) && binaryOperand(second)
 	}
 	if bytewise {
 		length := byteLength(&first.typ)

@@ -41,6 +41,7 @@ func (n *Node) readNumbers() {
 	args := slices.Clone(n.args)
 	for i, a := range n.args {
 		switch {
+		case n.IsCall("bit_count") && binaryOperand(a): // its bytes are counted
 		case integers>>uint(i)&1 != 0 || integers == everyArgument:
 			args[i] = integerOf(a)
 		case reals>>uint(i)&1 == 0 && reals != everyArgument:

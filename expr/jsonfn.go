@@ -33,6 +33,7 @@ func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
 		if err := rejectRows(n.args); err != nil {
 			return err
 		}
+		n.ownDigits()
 		n.typ, n.coer, n.eval = jsonType, CoerImplicit, overDocuments(eval)
 		return nil
 	}
@@ -88,6 +89,11 @@ func (ctx *Ctx) documentText(n *Node, i int, row []types.Value) (text []byte, ok
 	if err != nil {
 		return nil, false, err
 	}
+	return ctx.documentIn(n, i, v)
+}
+
+// documentIn is documentText of v, which is the value of argument i.
+func (ctx *Ctx) documentIn(n *Node, i int, v types.Value) (text []byte, ok bool, err error) {
 	if v.IsNull() { // its type is looked at even so
 		if t := &n.args[i].typ; t.ID != types.TypeNull && t.ID != types.TypeJSON && !isTextual(t) && n.args[i].kind != kindParam {
 			return nil, false, invalidJSONType(n, i)

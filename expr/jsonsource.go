@@ -12,9 +12,12 @@ import (
 // jsonSource returns the value v of e, and its type, as a document takes it.
 func (ctx *Ctx) jsonSource(e Expr, v *types.Value) types.Type {
 	switch {
-	case v.K == types.KindDecimal && e.kind == kindCall:
-		if scale := decimalScaleOf(e, v); scale < int(v.Scale) {
+	case v.K == types.KindDecimal && computed(e).kind == kindCall:
+		if scale := decimalScaleOf(computed(e), v); scale != int(v.Scale) {
 			*v = types.DecRound(*v, scale)
+			t := e.typ
+			t.Scale = int8(scale)
+			return t
 		}
 	case v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ):
 		t := e.typ
@@ -24,11 +27,44 @@ func (ctx *Ctx) jsonSource(e Expr, v *types.Value) types.Type {
 	return e.typ
 }
 
+// ownDigits returns e where it becomes a part of a document: a DECIMAL that is chosen from several has the digits of the chosen one.
+func ownDigits(e Expr) Expr {
+	if e.typ.ID != types.TypeDecimal || !e.IsCall("if", "case", "case_value", "coalesce", "ifnull", "greatest", "least") {
+		return e
+	}
+	n := *e
+	n.args, n.batch, n.filter, n.mixed = slices.Clone(e.args), nil, nil, false
+	for i, a := range e.args {
+		condition := e.IsCall("if", "case", "case_value") && !e.isResult(i)
+		if a = origin(a); condition || a.typ.ID == types.TypeNull {
+			continue
+		}
+		if n.args[i] = ownDigits(a); a.typ.ID != types.TypeDecimal {
+			p, _ := precisionOf(a)
+			n.args[i] = toNumber(a, decimalType(p, 0))
+		}
+	}
+	return &n
+}
+
+// ownDigits is that of all arguments.
+func (n *Node) ownDigits() {
+	n.args = slices.Clone(n.args)
+	for i, a := range n.args {
+		n.args[i] = ownDigits(a)
+	}
+}
+
 // decimalScaleOf returns how many fraction digits the result v of e has in MySQL: 0 for a zero, where two factors or unequal terms make it, and
-// without those of a time that has no fraction of a second.
+// without those of a time that has no fraction of a second; of UNIX_TIMESTAMP six or none.
 func decimalScaleOf(e Expr, v *types.Value) int {
 	zero := types.DecSign(*v) == 0
 	switch e.name {
+	case "unix_timestamp":
+		if types.DecCompare(types.DecTruncate(*v, 0), *v) == 0 {
+			return 0
+		}
+		return types.MaxFsp
 	case "*", "-", "/", "%", "mod":
 		if zero {
 			return 0
@@ -62,7 +98,7 @@ const weightsKept = 1000
 // functions with long results make a MEDIUMBLOB.
 func opaqueType(e Expr) types.TypeID {
 	var from []Expr
-	switch e = origin(e); {
+	switch e = computed(origin(e)); {
 	case e.IsCall("nullif"):
 		return opaqueType(e.args[0])
 	case e.IsCall("if", "case", "case_value"):
@@ -75,7 +111,7 @@ func opaqueType(e Expr) types.TypeID {
 			return types.TypeVarbinary
 		}
 		return types.TypeMediumBlob
-	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress") && !slices.ContainsFunc(e.args, ofAnyLength):
+	case e.kind == kindCall && e.typ.ID == types.TypeLongBlob && !e.IsCall("uncompress") && (e.IsCall("from_base64") || !slices.ContainsFunc(e.args, ofAnyLength)):
 		return types.TypeMediumBlob
 	default:
 		return e.typ.ID
@@ -90,7 +126,7 @@ func opaqueType(e Expr) types.TypeID {
 			if !isTextual(&a.typ) { // beside a BINARY it is one
 				continue
 			}
-			if t = opaqueType(a); t == types.TypeChar {
+			if t = opaqueType(a); t == types.TypeChar || t == types.TypeEnum || t == types.TypeSet {
 				t = types.TypeBinary
 			}
 		}

@@ -165,10 +165,28 @@ var errJSONTableDocument = types.NewError(3146, "Invalid data type for JSON data
 
 // CheckJSONTableDocument returns error 3146 if doc can be no document, by its type.
 func CheckJSONTableDocument(doc Expr) error {
-	if t := &doc.typ; t.ID == types.TypeNull || t.ID == types.TypeJSON || isTextual(t) || doc.kind == kindParam {
-		return nil
+	if noDocument(doc) {
+		return errJSONTableDocument
 	}
-	return errJSONTableDocument
+	return nil
+}
+
+// noDocument reports whether e can be no document, by its type, as JSON_TABLE and JSON_VALUE look at it: an ENUM or SET is none, nor is one that IF or
+// CASE chooses or else NULL.
+func noDocument(e Expr) bool {
+	if e.IsCall("if", "case", "case_value") {
+		var some []Expr
+		for _, r := range e.results() {
+			if r = origin(r); r.typ.ID != types.TypeNull {
+				some = append(some, r)
+			}
+		}
+		if len(some) == 1 {
+			return noDocument(some[0])
+		}
+	}
+	t := &e.typ
+	return t.ID == types.TypeEnum || t.ID == types.TypeSet || t.ID != types.TypeNull && t.ID != types.TypeJSON && !isTextual(t) && e.kind != kindParam
 }
 
 func jsonTableDocument(ctx *Ctx, v types.Value) ([]byte, error) {
@@ -305,9 +323,9 @@ func (c *jsonColumn) convert(ctx *Ctx, text []byte) (v types.Value, ok bool) {
 	if v.IsNull() {
 		return v, true
 	}
-	if b, ok := types.JSONOpaque(text); ok {
+	if b, bytes := types.JSONBytes(text); bytes && c.typ.IsStringType() {
 		v = types.String(b, types.Utf8mb4Bin)
-	} else if v.IsTemporal() {
+	} else if _, opaque := types.JSONOpaque(text); opaque || v.IsTemporal() {
 		v = types.String(types.JSONScalarText(text), types.Utf8mb4Bin)
 	}
 	if c.typ.IsNumeric() {
@@ -366,7 +384,7 @@ func (c *jsonColumn) assign(ctx *Ctx, v types.Value) (types.Value, bool) {
 			return types.Null(), false
 		}
 	}
-	return out, err == nil
+	return out, err == nil && (c.typ.ID != types.TypeTime || out.N != 0) // a number that is no time is none
 }
 
 // takesPart reports whether a text that strict mode refuses is converted as without it, as in MySQL: for an ENUM or SET a text that is no member,

@@ -47,7 +47,7 @@ func JSONValue(b *BuildContext, doc Expr, path string, to types.Type, clauses st
 	if err := rejectRows(n.args); err != nil {
 		return nil, err
 	}
-	if t := &doc.typ; !t.IsStringType() && t.ID != types.TypeJSON && t.ID != types.TypeNull && doc.kind != kindParam { // by its type, whatever the rows
+	if noDocument(doc) { // whatever the rows
 		return nil, invalidJSONType(n, 0)
 	}
 	switch {
@@ -160,7 +160,11 @@ func (b *BuildContext) jsonOn(p *jsonValuePlan, on JSONOn) (jsonOn, error) {
 
 func evalJSONValue(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	p := n.aux.(*jsonValuePlan)
-	text, ok, err := ctx.documentText(n, 0, row)
+	v, err := n.args[0].eval(ctx, n.args[0], row)
+	if err != nil {
+		return types.Null(), err
+	}
+	text, ok, err := ctx.documentIn(n, 0, v)
 	if e, is := err.(*types.Error); is && e.Number == types.ErInvalidJSONTextInParam && !p.onError.fail {
 		ctx.AddError(types.LevelWarning, e)
 		return p.onError.value, nil

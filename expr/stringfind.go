@@ -85,8 +85,7 @@ func buildLocate(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// locate returns the position of the first occurrence of what in s at or after from, in characters from 1; 0 if there is none. Unlike in
-// MySQL, which looks for equal weights, a match has as many characters as what.
+// locate returns the position of the first occurrence of what in s at or after from, in characters from 1; 0 if there is none.
 func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, error) {
 	cs := c.Charset()
 	if from < 1 || from > int64(len(s))+1 {
@@ -100,26 +99,56 @@ func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, er
 	if len(what) == 0 {
 		return at, nil
 	}
-	exact := bytewise(c) || c.IsBin()
+	if bytewise(c) || c.IsBin() {
+		return ctx.findText(s, what, at, cs, func(s []byte) (bool, bool) { return bytes.HasPrefix(s, what), true })
+	}
+	if needle := types.NewNeedle(what, c); needle != nil {
+		return ctx.findNeedle(s, needle, len(what), at)
+	}
 	width := cs.CountChars(what)
+	return ctx.findText(s, what, at, cs, func(s []byte) (found, more bool) {
+		end := cs.CharPrefix(s, width)
+		if cs.CountChars(s[:end]) < width {
+			return false, false
+		}
+		return ctx.compareTexts(s[:end], what, c) == 0, true
+	})
+}
+
+// findText returns the number of the first character of s, from at, at which begins reports that what begins; more is false where no later one can.
+func (ctx *Ctx) findText(s, what []byte, at int, cs *types.Charset, begins func(s []byte) (found, more bool)) (int, error) {
 	for ; len(s) > 0; at++ {
 		if err := ctx.steps(1 + len(what)); err != nil {
 			return 0, err
 		}
-		if exact {
-			if bytes.HasPrefix(s, what) {
-				return at, nil
-			}
-		} else {
-			end := cs.CharPrefix(s, width)
-			if cs.CountChars(s[:end]) < width {
-				return 0, nil
-			}
-			if ctx.compareTexts(s[:end], what, c) == 0 {
-				return at, nil
-			}
+		if found, more := begins(s); found {
+			return at, nil
+		} else if !more {
+			return 0, nil
 		}
 		s = s[cs.CharPrefix(s, 1):]
+	}
+	return 0, nil
+}
+
+// findNeedle is findText for a needle of so many bytes. Where characters without weights are in front of it, it begins at the first of them.
+func (ctx *Ctx) findNeedle(s []byte, needle *types.Needle, length, at int) (int, error) {
+	first := 0 // of the characters without weights in front of s
+	for ; len(s) > 0; at++ {
+		if err := ctx.steps(1 + length); err != nil {
+			return 0, err
+		}
+		if first == 0 {
+			first = at
+		}
+		weightless, size := needle.Weightless(s)
+		if !weightless || needle.Empty() {
+			if needle.Begins(s) {
+				return first, nil
+			}
+			first = 0
+		}
+		s = s[size:]
 	}
 	return 0, nil
 }

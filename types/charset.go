@@ -79,6 +79,8 @@ func newCharset(lib colldata.Charset) *Charset {
 		cs.class, cs.ascii, cs.MinLen = csMulti, false, 4
 	case "sjis", "cp932":
 		cs.class, cs.wide = csMulti, wideOf(sjisForm)
+	case "latin1":
+		cs.class, cs.lower, cs.upper = csSingle, latin1Case(unicode.ToLower), latin1Case(unicode.ToUpper)
 	case "swe7":
 		cs.class, cs.ascii = csSingle, false
 	default:
@@ -88,6 +90,16 @@ func newCharset(lib colldata.Charset) *Charset {
 		}
 	}
 	return cs
+}
+
+// latin1Case is the letter case that MySQL has in latin1: that of ISO 8859-1, and not of the letters that Windows has between 0x80 and 0x9F.
+func latin1Case(f func(rune) rune) func(rune) rune {
+	return func(r rune) rune {
+		if other := f(r); r <= 0xFF && other <= 0xFF {
+			return other
+		}
+		return r
+	}
 }
 
 // LookupCharset finds a character set by name in any case. utf8 is utf8mb3, as in

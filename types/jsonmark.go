@@ -58,6 +58,12 @@ func JSONOpaque(text []byte) (b []byte, ok bool) {
 	return n.str, n.kind == jsonOpaque
 }
 
+// JSONBytes returns the bytes of an opaque value that was a BINARY or VARBINARY, and neither a BLOB nor a BIT; ok is false for others.
+func JSONBytes(text []byte) (b []byte, ok bool) {
+	n := viewJSON(text)
+	return n.str, n.kind == jsonOpaque && (n.code == opaqueVarbinary || n.code == opaqueBinary || n.code == opaqueString)
+}
+
 // JSONScalarText returns a scalar of a document as a text: a string, date or opaque value without quotation marks. Of a container it
 // returns the text as clients receive it.
 func JSONScalarText(text []byte) []byte {
