@@ -133,18 +133,14 @@ func (g *Gen) dependent(scope []source, depth int) string {
 	return "(SELECT " + value + " " + rows + g.pick("", "", "", " HAVING COUNT(*) > 1", " HAVING SUM("+n+") IS NULL", " HAVING MAX("+n+") > 2") + ")"
 }
 
-// CorrelatedWrite is an UPDATE or a DELETE of t1 with correlated subqueries over the other tables.
+// CorrelatedWrite is an UPDATE or a DELETE of t1 with correlated subqueries over the other tables, and over t1 within derived tables.
 func (g *Gen) CorrelatedWrite() string {
 	g.aliases = 0
 	scope := []source{{"x", tableColumns}}
-	apart := func(make func() string) string { // MySQL changes no table that the statement reads elsewhere
-		for {
-			if text := make(); !strings.Contains(text, " t1 ") {
-				return text
-			}
-		}
+	apart := func(text string) string { // MySQL changes no table that the statement reads elsewhere
+		return strings.ReplaceAll(text, " t1 ", " (SELECT * FROM t1) ")
 	}
-	where := apart(func() string { return g.pick("", " WHERE ") + g.dependentCondition(scope, 1) })
+	where := apart(g.pick("", " WHERE ") + g.dependentCondition(scope, 1))
 	if !strings.HasPrefix(where, " WHERE ") {
 		where = ""
 	}
@@ -155,7 +151,7 @@ func (g *Gen) CorrelatedWrite() string {
 	if g.chance(30) {
 		text += g.pick("x.a = x.b", "x.b = 1", "x.s = 'b'") + ", "
 	}
-	text += g.pick("x.d", "x.c", "x.b", "x.f") + " = " + apart(func() string { return g.dependent(scope, 1) })
+	text += g.pick("x.d", "x.c", "x.b", "x.f") + " = " + apart(g.dependent(scope, 1))
 	return text + where
 }
 
