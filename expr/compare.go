@@ -303,7 +303,7 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 		c.date = dateNeed(y)
 	}
 	if c.class == classJSON {
-		x, y = truthAsJSON(x), truthAsJSON(y)
+		x, y = jsonOperand(x), jsonOperand(y)
 		c.coll = types.Utf8mb4Bin
 	}
 	if c.class == classString || c.class == classNull {
@@ -508,6 +508,9 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return v, nil
 	}
 	dt, ok, whole := types.TextDate(ctx.Context, &v)
+	if ok && !to.placeholder && types.HasZeroInDate(dt.N) && ctx.SQLMode&types.ModeNoZeroInDate != 0 {
+		ok = false
+	}
 	if !ok && to.placeholder { // it is converted to its own type, in which February may have 30 days
 		dt, ok, whole = types.TextDate(&types.Context{SQLMode: types.ModeAllowInvalidDates}, &v)
 	}

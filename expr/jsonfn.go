@@ -213,6 +213,23 @@ func truthAsJSON(e Expr) Expr {
 	return n
 }
 
+// jsonOperand converts what a document is compared with: truth values, and binary strings, which differ if their types do (BLOB, BINARY, VARBINARY).
+func jsonOperand(e Expr) Expr {
+	if !e.typ.IsStringType() || e.typ.Coll != types.Binary {
+		return truthAsJSON(e)
+	}
+	n := newCall("json bytes", []Expr{e})
+	n.hidden, n.coer, n.typ, n.notNull = true, CoerImplicit, jsonType, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		return types.JSONFrom(ctx.Context, &v, &n.args[0].typ), nil
+	}
+	return n
+}
+
 func jsonTruth(v types.Value) types.Value { return types.JSON(strconv.AppendBool(nil, v.N != 0)) }
 
 // path evaluates argument i as a JSON path; ok is false for NULL and errors.

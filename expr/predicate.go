@@ -31,7 +31,7 @@ func buildIn(b *BuildContext, n *Node) error {
 	for i, item := range n.args {
 		switch {
 		case how.as == inJSON:
-			n.args[i] = truthAsJSON(item)
+			n.args[i] = jsonOperand(item)
 		case how.as != inTexts && item.typ.ID == types.TypeJSON:
 			n.args[i] = b.coerced(item, stringType(-1, types.Utf8mb4Bin))
 		case i == 0 && how.numbers && !how.texts && !how.dated && textClass(item):
