@@ -143,8 +143,8 @@ func (b *BuildContext) converted(x, k, other Expr) bool {
 	case v.IsNull():
 		return false
 	case time:
-		_, ok = adaptTime(b.quietCtx(), v, &x.typ)
-		return ok
+		_, ok = b.quietCtx().timeOf(&v)
+		return ok && (!textClass(k) || types.WholeTime(v.B))
 	}
 	if textClass(k) || moment {
 		_, ok = types.ToDatetime(b.quietCtx().Context, &v)
