@@ -181,7 +181,7 @@ func wholeNumber(e Expr) Expr {
 	if e.mixed && !e.typ.IsInteger() && e.name != "nullif" || e.typ.IsTemporal() && isCase(e) {
 		return wholeChoice(e)
 	}
-	sum := e.typ.ID == types.TypeDatetime && (e.IsCall("date_add", "date_sub", "str_to_date") || e.IsCall("timestamp") && len(e.args) == 2) || e.IsCall("addtime", "subtime") && e.typ.IsTemporal()
+	sum := e.IsCall("date_add", "date_sub", "addtime", "subtime") && e.typ.IsTemporal() || e.typ.ID == types.TypeDatetime && (e.IsCall("str_to_date") || e.IsCall("timestamp") && len(e.args) == 2)
 	cut := e.IsCall("unix_timestamp")
 	if e.typ.Scale <= 0 || !sum && !cut {
 		return e
