@@ -13,7 +13,9 @@ import (
 // jsonFinder is a JSON_SEARCH. It walks through the text of the document.
 type jsonFinder struct {
 	ctx   *Ctx
+	what  func() (*types.Like, error) // what is looked for; nil if that is NULL. It is evaluated for the first string, as in MySQL.
 	like  *types.Like
+	null  bool                // what is NULL
 	coll  types.CollationID   // of like
 	one   bool                // stop at the first match
 	path  []byte              // to the current value
@@ -51,10 +53,6 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if !ok {
 		return types.Null(), err
 	}
-	what, err := ctx.text(n.args[2], row)
-	if err != nil || what.IsNull() {
-		return types.Null(), err
-	}
 	escape := '\\'
 	if len(n.args) > 3 {
 		v, err := ctx.text(n.args[3], row)
@@ -70,11 +68,14 @@ func evalJSONSearch(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 	}
 	coll := n.aux.(types.CollationID)
-	like, err := ctx.searchPattern(&what, escape, coll)
-	if err != nil {
-		return types.Null(), err
+	pattern := func() (*types.Like, error) {
+		what, err := ctx.text(n.args[2], row)
+		if err != nil || what.IsNull() {
+			return nil, err
+		}
+		return ctx.searchPattern(&what, escape, coll)
 	}
-	f := &jsonFinder{ctx: ctx, like: like, coll: coll, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
+	f := &jsonFinder{ctx: ctx, what: pattern, coll: coll, one: !all, path: []byte{'$'}, seen: map[string]struct{}{}}
 	var paths [][]pathLeg
 	for i := 4; i < len(n.args); i++ { // all are parsed, even if the search ends before the last one
 		legs, ok, perr := ctx.path(n, i, row)
@@ -151,7 +152,7 @@ func (ctx *Ctx) jsonTextIn(coll types.CollationID, text []byte) ([]byte, error) 
 	return ctx.owned(text), nil
 }
 
-func (f *jsonFinder) enough() bool { return f.one && len(f.found) > 0 }
+func (f *jsonFinder) enough() bool { return f.null || f.one && len(f.found) > 0 }
 
 // search adds the paths of all strings in text that match.
 func (f *jsonFinder) search(text []byte) error {
@@ -159,6 +160,12 @@ func (f *jsonFinder) search(text []byte) error {
 		return err
 	}
 	if len(text) > 0 && text[0] == '"' {
+		if f.like == nil {
+			like, err := f.what()
+			if f.like, f.null = like, like == nil; like == nil {
+				return err
+			}
+		}
 		text, err := f.ctx.jsonTextIn(f.coll, types.UnquoteJSON(text))
 		if err != nil {
 			return err

@@ -298,7 +298,7 @@ func (r *jsonRows) store(c *jsonColumn, text []byte) error {
 		switch {
 		case !isScalar:
 			return types.Errorf(types.ErWrongJSONTableValue, c.name)
-		case scalar.K == types.KindString && c.typ.IsNumeric() && !isNumberText(scalar.B):
+		case c.typ.IsNumeric() && (scalar.IsTemporal() || scalar.K == types.KindString && !isNumberText(scalar.B)):
 			return types.Errorf(types.ErInvalidJSONValueForCast, castName(&c.typ), c.name, 1)
 		}
 		return types.Errorf(types.ErJTValueOutOfRange, c.name)

@@ -245,7 +245,7 @@ var (
 	//   - MIN and MAX of a group's documents that are computed compare with what the buffer holds by then: MIN of two times is the greater;
 	//   - beside binary strings in UNION a constant double has the width of its text: 1e3 is '1e3' there, and '1000' beside other texts;
 	//   - MAKE_SET of a document is cut off in a temporary table;
-	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group;
+	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group, and the other way around the document that it made latin1;
 	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document; their SUM is another one
 	//     than that of the sums of every row; within SHA2 they compare other texts than by themselves;
 	//   - a TIME that is read as a date is rounded to the next day from noon on, but for times of today, and a number below 101 is a date that is none
@@ -282,7 +282,7 @@ var (
 		regexp.MustCompile(`(MIN|MAX)\((CAST\(.* AS JSON\)|JSON_(ARRAY|OBJECT|SET|INSERT|REPLACE|REMOVE|MERGE_\w+|ARRAY_\w+)\().* GROUP BY`),
 		regexp.MustCompile(`^SELECT HEX\(p\) FROM \(SELECT ([\d.]+e\d+ AS p .* SELECT [xy]('|\.(vb|bn|bl))|([xb]'|x\.(vb|bn|bl)).* SELECT [\d.]+e\d+ FROM)`),
 		regexp.MustCompile(`SELECT MAKE_SET\(.*x\.js\)+ AS k`),
-		regexp.MustCompile(`(MIN|MAX)\(CONVERT\(x\.la USING utf8mb4\)`),
+		regexp.MustCompile(`(MIN|MAX)\(CONVERT\((x\.la USING utf8mb4|x\.js USING latin1)\)`),
 		regexp.MustCompile(`JSON_[A-Z_]*\(.*(LEAST|GREATEST)\(.*([xy]\.(da|dt|ts)|DATE '|TIMESTAMP ')`),
 		regexp.MustCompile(`(SUM|AVG)\((LEAST|GREATEST)\([^']*([xy]\.da|DATE ')`),
 		regexp.MustCompile(`SHA2\(\(*(LEAST|GREATEST)\(`),
