@@ -246,6 +246,8 @@ var (
 	//   - beside binary strings in UNION a constant double has the width of its text: 1e3 is '1e3' there, and '1000' beside other texts;
 	//   - MAKE_SET of a document is cut off in a temporary table;
 	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group, and the other way around the document that it made latin1;
+	//   - a constant DATE is both IN and NOT IN a subquery's column of TIME;
+	//   - a constant predicate that is compared with a document is an integer in WHERE, and a truth value in the select list;
 	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document; their SUM is another one
 	//     than that of the sums of every row; within SHA2 they compare other texts than by themselves;
 	//   - a TIME that is read as a date is rounded to the next day from noon on, but for times of today, and a number below 101 is a date that is none
@@ -275,6 +277,8 @@ var (
 		regexp.MustCompile(`\bTIME\(\(*(` + bitOperation + `)`),
 		regexp.MustCompile(`CAST\(\(*(` + bitOperation + `)[^']* AS TIME`),
 		regexp.MustCompile(`(TIME|HOUR|MINUTE|SECOND|YEAR|MONTH|DAY|QUARTER|WEEK|DATE|TIMESTAMP|EXTRACT\(\w+ FROM|TIME_TO_SEC|TIME_FORMAT|DATE_FORMAT|TIMEDIFF|ADDTIME|SUBTIME|LAST_DAY|CAST)[( ]\(*CAST\(.* AS (DOUBLE|FLOAT|REAL)\)`),
+		regexp.MustCompile(`x\.id FROM v. x WHERE DATE '[^']*' NOT IN \(SELECT y\.tm `),
+		regexp.MustCompile(`x\.id FROM v. x WHERE .*(JSON_|x\.js).*[<>=] \(\(?\((TRUE|` + literal + `) (NOT )?REGEXP '[^']*'\)`),
 		regexp.MustCompile(`x\.id FROM v. x WHERE [xb]'[^']*' (= ANY|IN|NOT IN|<> ALL) \(SELECT y\.` + numberColumn),
 		regexp.MustCompile(`(CONCAT|CONCAT_WS|CONVERT|CAST|REPLACE|INSERT|LEFT|RIGHT|LPAD|RPAD|HEX|QUOTE|CONV|OCT|BIN|TO_BASE64|LOCATE|INSTR|FIELD|ELT|LENGTH|CHAR_LENGTH|CRC32|ORD|ASCII|UPPER|LOWER|GREATEST|LEAST)\([^']*(IFNULL|COALESCE)\([^()]*[xy]\.bt`),
 		regexp.MustCompile(`(IFNULL|COALESCE)\([^()]*[xy]\.bt[^()]*\)\)? (NOT )?(LIKE|REGEXP)`),
