@@ -119,7 +119,7 @@ func ParseInterval(ctx *Context, v *Value, unit IntervalUnit) (iv Interval, ok b
 		putScratch(p, text)
 		return iv, ok && iv.Months >= -maxIntervalUnits && iv.Months <= maxIntervalUnits
 	}
-	if unit == UnitSecond {
+	if unit == UnitSecond && v.K != KindInt && v.K != KindUint {
 		return secondsInterval(ctx, v)
 	}
 	n := ToInt(ctx, v)
