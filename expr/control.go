@@ -11,6 +11,9 @@ func (b *BuildContext) coerce(e Expr, t types.Type) Expr {
 	if e.typ.ID == types.TypeNull {
 		return e
 	}
+	if e.typ.ID == types.TypeBit && t.IsStringType() && t.Coll != types.Binary {
+		return b.bytesAsText(e, t.Coll)
+	}
 	if isTextual(&t) && isTextual(&e.typ) && t.IsStringType() == e.typ.IsStringType() {
 		if c := b.toCharset(e, t.Coll); c != e || e.typ.Coll == t.Coll {
 			return c

@@ -62,7 +62,11 @@ func buildIn(b *BuildContext, n *Node) error {
 		}
 		l.items, args = append(l.items, c), append(args, ni)
 	}
-	if number := asNumber(x); how.numbers && how.texts && number != x {
+	number := asNumber(x)
+	if x.IsCall("bytes as text") {
+		number = asNumber(x.args[0])
+	}
+	if how.numbers && how.texts && number != x {
 		return l.split(b, n, args, number)
 	}
 	return l.finish(b, n, args)
@@ -75,8 +79,8 @@ func (l *inList) finish(b *BuildContext, n *Node, args []Expr) error {
 	return l.prepare(b, args)
 }
 
-// split makes n one IN over the items that are no numbers OR another over the numbers, for an operand that is another number than the one that its text
-// begins with: x'61' is 97 beside numbers, and 'a' beside texts.
+// split makes n one IN over the numbers among the items OR another over the rest, in the order of the first items, for an operand that is another number
+// than the one that its text begins with: x'61' is 97 beside numbers, and 'a' beside texts, with which bytes that are no text cannot be compared.
 func (l *inList) split(b *BuildContext, n *Node, args []Expr, number Expr) error {
 	lists, operands, parts := [2]inList{}, [2][]Expr{{args[0]}, {number}}, [2]Expr{}
 	for i, c := range l.items {
@@ -92,6 +96,9 @@ func (l *inList) split(b *BuildContext, n *Node, args []Expr, number Expr) error
 		if err := lists[i].finish(b, parts[i], operands[i]); err != nil {
 			return err
 		}
+	}
+	if l.items[0].class == classFloat {
+		parts[0], parts[1] = parts[1], parts[0]
 	}
 	whole, err := Call(b, "or", parts[0], parts[1])
 	if err == nil {

@@ -30,6 +30,10 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	if err := refuseBinaryMix(n); err != nil {
 		return err
 	}
+	bits := int32(0)
+	if t := &n.args[0].typ; t.ID == types.TypeBit {
+		bits = (t.Length + 7) / 8 * 8
+	}
 	d, err := b.aggregate(regexpName(n), true, n.args[0], n.args[1])
 	if err != nil {
 		return err
@@ -54,6 +58,10 @@ func buildRegexp(b *BuildContext, n *Node) error {
 		n.typ, n.coer = boolType(), CoerNumeric
 	case "regexp_instr":
 		n.typ, n.coer = intType(21), CoerNumeric
+	case "regexp_substr":
+		if bits > 0 { // part of a binary string
+			n.typ = stringType(bits/8, types.Binary)
+		}
 	}
 	return nil
 }

@@ -110,15 +110,12 @@ func evalRowOrder(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	for i, c := range r.parts {
 		l, rr := n.args[0].args[i], n.args[1].args[i]
 		x, err := l.eval(ctx, l, row)
-		if err != nil {
-			return x, err
+		if err != nil || x.IsNull() {
+			return types.Null(), err
 		}
 		y, err := rr.eval(ctx, rr, row)
-		if err != nil {
-			return y, err
-		}
-		if x.IsNull() || y.IsNull() {
-			return types.Null(), nil
+		if err != nil || y.IsNull() {
+			return types.Null(), err
 		}
 		order, ok := c.compare(ctx, &x, &y)
 		if !ok {

@@ -64,12 +64,12 @@ func buildLocate(b *BuildContext, n *Node) error {
 	n.aux = n.typ.Coll
 	n.typ, n.coer, n.ascii = intType(11), CoerNumeric, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		what, err := ctx.text(n.args[0], row)
-		if err != nil || what.IsNull() {
+		s, err := ctx.text(n.args[1], row) // before what is searched: only then may that be bytes that are no text
+		if err != nil || s.IsNull() {
 			return types.Null(), err
 		}
-		s, err := ctx.text(n.args[1], row)
-		if err != nil || s.IsNull() {
+		what, err := ctx.text(n.args[0], row)
+		if err != nil || what.IsNull() {
 			return types.Null(), err
 		}
 		from := int64(1)
