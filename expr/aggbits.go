@@ -26,6 +26,24 @@ func (s *AggSpec) bitBytesType() error {
 	return nil
 }
 
+// wholeBits returns the operand of a bitwise aggregate that is an integer in every row: a choice between DOUBLE and DECIMAL, which are rounded in two ways, is
+// a double among rows.
+func wholeBits(e Expr) Expr {
+	if !e.mixed || e.typ.Kind() != types.KindFloat {
+		return e
+	}
+	n := newCall("bits", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii = true, uintType(20), CoerNumeric, true
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		return types.Uint(ctx.bitOperand(&v)), nil
+	}
+	return n
+}
+
 // bitBytes adds one value to group g.
 func (a *AggStates) bitBytes(g uint32, b []byte) error {
 	best := &a.best[g]

@@ -84,7 +84,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 			s.coer = CoerCoercible
 			return s, s.bitBytesType()
 		}
-		s.args[0] = integerOf(args[0])
+		s.args[0] = wholeBits(integerOf(args[0]))
 		s.typ = uintType(21)
 	case aggVariance:
 		s.args[0] = asNumber(args[0])
