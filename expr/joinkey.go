@@ -171,12 +171,25 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		if e.typ.ID == types.TypeBit && isTextual(&t) && !t.IsBlob() {
 			e = b.coerced(e, uintType(charLength(&e.typ))) // in a column of short texts, it is its decimal digits
 		}
+		if e.typ.ID == types.TypeDouble && e.stored() && t.IsStringType() {
+			e = recomputed(e)
+		}
 		out[i] = strictly(b.fraction(e, t))
 		if t.ID == types.TypeBinary && (e.typ.ID != types.TypeBinary || e.typ.Length < t.Length) {
 			out[i] = b.zeroPadded(out[i], t)
 		}
 	}
 	return out, narrowInteger(t, es), d.coer, nil
+}
+
+// recomputed returns e, a double, as one that is computed: in a column of texts it is as short as those are.
+func recomputed(e Expr) Expr {
+	n := newCall("double", []Expr{e})
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull = true, e.typ, e.coer, e.ascii, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		return n.args[0].eval(ctx, n.args[0], row)
+	}
+	return n
 }
 
 // unifiedBlob is the type of a column of TEXTs or BLOBs: that which has room for as many characters as the longest of es has bytes, as in MySQL.

@@ -93,8 +93,13 @@ func (ctx *Ctx) text(e Expr, row []types.Value) (types.Value, error) {
 }
 
 // textOfResult returns the text of v, a value of e. It is textOfTyped but for numbers that are computed: a FLOAT has all digits of the double unless
-// CAST has made it, and the text is shorter.
+// CAST has made it, and the text is shorter. A TIME of STR_TO_DATE has a fraction only if it is not zero.
 func (ctx *Ctx) textOfResult(v *types.Value, e Expr) []byte {
+	if v.K == types.KindTime && v.N%1e6 == 0 && computed(e).IsCall("str_to_date") {
+		whole := *v
+		whole.Scale = 0
+		return ctx.textOf(&whole)
+	}
 	if v.K == types.KindFloat && !e.fixed() && !e.stored() {
 		return ctx.keep(types.AppendComputedFloat(ctx.scratch(), v.Float64(), e.typ.ID == types.TypeFloat && computed(e).IsCall("cast")))
 	}
@@ -116,6 +121,9 @@ func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 		return v.B
 	case types.KindJSON:
 		return ctx.shown(v.B)
+	}
+	if v.K == types.KindFloat && t.ID == types.TypeDouble && !(t.Scale >= 0 && t.Length > 0) {
+		return ctx.keep(types.AppendColumnFloat(ctx.scratch(), v.Float64()))
 	}
 	return ctx.keep(types.AppendTyped(ctx.scratch(), ctx.Context, v, t))
 }

@@ -15,6 +15,8 @@ func (c *conversion) text(v *Value) (Value, error) {
 		switch {
 		case v.K == KindBit:
 			from = Binary
+		case v.K == KindFloat && c.to.IsBlob() && v.Scale != SinglePrecision:
+			b = AppendColumnFloat(b[:0], v.Float64())
 		case v.K == KindFloat && !c.to.IsBlob():
 			var err error
 			if b, err = c.floatText(b[:0], v.Float64()); err != nil {

@@ -23,8 +23,10 @@ func AppendFloat32(dst []byte, f float64) []byte {
 	return appendFloatText(dst, f, floatDigits-1)
 }
 
-// Most characters of the texts that expressions make of numbers: MySQL gives a double 22 of them, and what CAST AS FLOAT makes 12.
+// Most characters of the texts that expressions make of numbers: MySQL gives a column's double 24 of them, one that is computed 22, and what CAST AS FLOAT
+// makes 12.
 const (
+	columnWidth         = 24
 	computedWidth       = 22
 	computedSingleWidth = 12
 )
@@ -38,6 +40,13 @@ func AppendComputedFloat(dst []byte, f float64, single bool) []byte {
 		f, _ = strconv.ParseFloat(stringOf(strconv.AppendFloat(buf[:0], f, 'e', floatDigits-1, 64)), 64)
 		width = computedSingleWidth
 	}
+	return appendShortFloat(dst, f, width)
+}
+
+// AppendColumnFloat appends the text that an expression makes of a column's double, and GROUP_CONCAT of every one. A client is sent that of AppendFloat.
+func AppendColumnFloat(dst []byte, f float64) []byte { return appendShortFloat(dst, f, columnWidth) }
+
+func appendShortFloat(dst []byte, f float64, width int) []byte {
 	at := len(dst)
 	if dst = AppendFloat(dst, f); len(dst)-at <= width {
 		return dst
