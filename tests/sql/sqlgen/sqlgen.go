@@ -28,6 +28,8 @@ type source struct {
 type Gen struct {
 	*rand.Rand
 	aliases int
+	// Matching keeps values of one kind together in Typed: what functions and comparisons are given is what they take, and nothing is converted.
+	Matching bool
 }
 
 // New returns a generator.

@@ -135,14 +135,17 @@ var (
 	patterns  = []string{"'a'", "'^.'", "'[0-9]+'", "'(a|b)c?'", "'\\\\w+'", "'é'", "'[[:alpha:]]'", "'^$'", "'.*'"}
 )
 
+// mixes is chance where values of several kinds may meet.
+func (g *Gen) mixes(percent int) bool { return g.chance(percent) && !g.Matching }
+
 // typed is an expression of a kind over the columns of an alias.
 func (g *Gen) typed(alias string, kind byte, depth int) string {
 	switch {
 	case kind == 'a':
 		kind = typedKinds[g.IntN(len(typedKinds))]
-	case kind == 'd' && g.chance(12): // what converts
+	case kind == 'd' && g.mixes(12): // what converts
 		kind = 's'
-	case kind != 'd' && g.chance(12):
+	case kind != 'd' && g.mixes(12):
 		kind = typedKinds[g.IntN(len(typedKinds))]
 	}
 	switch n := g.IntN(100); {
@@ -170,7 +173,7 @@ func (g *Gen) typed(alias string, kind byte, depth int) string {
 // mixed is a choice between values, most often of one kind.
 func (g *Gen) mixed(alias string, kind byte, depth int) string {
 	x, y := g.typed(alias, kind, depth), g.typed(alias, kind, depth)
-	if g.chance(30) {
+	if g.mixes(30) {
 		y = g.typed(alias, 'a', depth)
 	}
 	switch g.IntN(6) {
@@ -183,7 +186,12 @@ func (g *Gen) mixed(alias string, kind byte, depth int) string {
 	case 3:
 		return "IF(" + g.typedCondition(alias, depth) + ", " + x + ", " + y + ")"
 	case 4:
-		return "CASE " + g.typed(alias, 'a', 0) + " WHEN " + g.typed(alias, 'a', 0) + " THEN " + x + " ELSE " + y + " END"
+		value, when := byte('a'), byte('a')
+		if g.Matching {
+			value = typedKinds[g.IntN(len(typedKinds))]
+			when = value
+		}
+		return "CASE " + g.typed(alias, value, 0) + " WHEN " + g.typed(alias, when, 0) + " THEN " + x + " ELSE " + y + " END"
 	}
 	return "CASE WHEN " + g.typedCondition(alias, depth) + " THEN " + x + " WHEN " + g.typedCondition(alias, 0) + " THEN " + y + " END"
 }
@@ -227,7 +235,7 @@ func (g *Gen) call(alias, form string, depth int) string {
 func (g *Gen) typedCondition(alias string, depth int) string {
 	kind := typedKinds[g.IntN(len(typedKinds))]
 	other := kind
-	if g.chance(35) {
+	if g.mixes(35) {
 		other = 'a'
 	}
 	x, y := g.typed(alias, kind, depth), g.typed(alias, other, depth)
@@ -298,7 +306,7 @@ func (g *Gen) typedJoin() string {
 func (g *Gen) typedMember(t string) string {
 	kind := typedKinds[g.IntN(len(typedKinds))]
 	other := kind
-	if g.chance(30) {
+	if g.mixes(30) {
 		other = 'a'
 	}
 	return "SELECT x.id FROM " + t + " x WHERE " + g.typed("x", kind, 0) + g.pick(" IN ", " NOT IN ", " = ANY ", " > ALL ", " <= ANY ") + "(SELECT " + g.typed("y", other, 0) + " FROM v1 y" +
@@ -315,6 +323,9 @@ func (g *Gen) typedAggregate() string {
 	case 0:
 		return "COUNT(DISTINCT " + a + ")"
 	case 1:
+		if g.Matching {
+			return "SUM(" + g.typed("x", 'n', 1) + ")"
+		}
 		return "SUM(" + g.typed("x", 'a', 1) + ")"
 	case 2:
 		return "AVG(" + g.typed("x", 'n', 1) + ")"
@@ -374,7 +385,7 @@ func (g *Gen) typedWindow(t string) string {
 func (g *Gen) typedUnion() string {
 	kind := typedKinds[g.IntN(len(typedKinds))]
 	other := kind
-	if g.chance(60) {
+	if g.mixes(60) {
 		other = 'a'
 	}
 	operator := g.pick(" UNION ALL ", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ")
