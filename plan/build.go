@@ -47,7 +47,7 @@ type builder struct {
 	targets      []writeTarget
 	guards       *exec.Guards // nil until the statement writes a table with foreign keys
 	derivedDepth int
-	inDuplicate  bool // the resolver stands in ON DUPLICATE KEY UPDATE
+	rowClause    byRow // in which the resolver stands
 	// views are the views around the place where the resolver stands; updatable are the tables that may be changed through one.
 	views     []*catalog.Table
 	viewAlias string // the alias of the first of views

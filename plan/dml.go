@@ -404,9 +404,11 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	if err := b.assignable(g, s, stmt.OnDup); err != nil {
 		return err
 	}
-	b.inDuplicate = r == nil // of an INSERT … SELECT they do help
+	if b.rowClause = byRowValues; r != nil {
+		b.rowClause = byRowKept
+	}
 	set, err := b.assignments(bind, s, node.Table, stmt.OnDup)
-	b.inDuplicate = false
+	b.rowClause = byRowNone
 	if err != nil {
 		return err
 	}

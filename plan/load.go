@@ -152,7 +152,9 @@ func (b *builder) loadSet(node *exec.Insert, stmt *syntax.LoadData, g *get, s *s
 	env.Build = &build
 	b.aim("LOAD", g, g.alias)
 	bind := &binder{env: &env, build: b, scope: s, clause: fieldListClause}
+	b.rowClause = byRowValues
 	set, err := b.assignments(bind, s, node.Table, stmt.Set)
+	b.rowClause = byRowNone
 	if err != nil {
 		return err
 	}

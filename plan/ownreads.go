@@ -54,6 +54,30 @@ func (b *builder) readsOwn(set []exec.Assignment, tables []*catalog.Table) bool 
 	return len(b.subqueries) > 0 && slices.ContainsFunc(set, func(a exec.Assignment) bool { return a.Expr != nil && b.readsAny(a.Expr, tables) })
 }
 
+// byRow is a clause whose values are computed for each row that is written, while others have been.
+type byRow uint8
+
+const (
+	byRowNone   byRow = iota
+	byRowValues       // ON DUPLICATE KEY UPDATE of INSERT … VALUES, and SET of LOAD DATA: they must not read the table at all
+	byRowKept         // ON DUPLICATE KEY UPDATE of INSERT … SELECT
+)
+
+// keptApart puts a fence around a derived table of a clause of byRowKept that reads the table of the statement. Values depend on the row that is found, so
+// that they cannot be computed before the first row is written, but the rows of the derived table can be kept. before is how many tables were
+// resolved before it.
+func (b *builder) keptApart(r rel, alias string, before int) rel {
+	if b.rowClause != byRowKept {
+		return r
+	}
+	for _, g := range b.gets[before:] {
+		if slices.ContainsFunc(b.targets, func(t writeTarget) bool { return t.table == g.table }) {
+			return &fence{r, alias}
+		}
+	}
+	return r
+}
+
 // updateCollected plans an UPDATE of one table whose assignments read it in subqueries, as one of several tables, which collects its rows.
 func (b *builder) updateCollected(g *get, bind *binder, conds []expr.Expr, set []exec.Assignment, stmt *syntax.Update) error {
 	input, keyCol, err := b.written(g, bind, conds, stmt.OrderBy, stmt.Limit, set)

@@ -44,10 +44,10 @@ func targetName(from syntax.TableExpr, g *get) string {
 	return g.alias
 }
 
-// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables; in ON DUPLICATE KEY UPDATE they do
-// not help, as in MySQL. The error tells of the view, if one stands in between.
+// checkTarget refuses to read the table that the statement changes in one of its subqueries, outside derived tables; in clauses of byRowValues they
+// do not help, as in MySQL. The error tells of the view, if one stands in between.
 func (b *builder) checkTarget(t *catalog.Table, alias string) error {
-	if b.derivedDepth > 0 && !b.inDuplicate {
+	if b.derivedDepth > 0 && b.rowClause != byRowValues {
 		return nil
 	}
 	through, shown := "", ""

@@ -64,6 +64,9 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	}
 	b.noteUpdatable(r.rel, t, merged, before)
 	b.noteLevel(r.rel, t)
+	if !merged {
+		return b.keptApart(r.rel, alias, before), cols, nil
+	}
 	return r.rel, cols, nil
 }
 
