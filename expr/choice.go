@@ -95,8 +95,9 @@ func (n *Node) readMoments(b *BuildContext) {
 // textArguments are those arguments of functions of times of which documents, and choices between values of several types, are read as texts.
 var textArguments = map[string]uint{"addtime": 1, "subtime": 1, "timediff": 1<<0 | 1<<1}
 
-// asMoment returns e where a date or time is read from it: of ADDTIME, SUBTIME and + INTERVAL over texts that is the date or time that they computed, of an IF or CASE what is
-// chosen, and not their text; of a BIT that COALESCE chooses its number, of a document its text. Only what looks at the values may read it.
+// asMoment returns e where a date or time is read from it: of ADDTIME, SUBTIME and + INTERVAL over texts that is the date or time that they computed, of an
+// IF or CASE what is chosen, and not their text; of a BIT that COALESCE chooses its number, of a document its text. Only what looks at the values may read
+// it.
 func asMoment(b *BuildContext, e Expr) Expr {
 	c := computed(e)
 	switch {
@@ -172,8 +173,8 @@ func wholeChoice(e Expr) Expr {
 	return n
 }
 
-// wholeNumber is integerOf that takes an IF or CASE whose result is a text as that text: of sums of dates and times, and of STR_TO_DATE, the digits are rounded, without a carry to
-// minutes; of UNIX_TIMESTAMP the fraction is cut off.
+// wholeNumber is integerOf that takes an IF or CASE whose result is a text as that text: of sums of dates and times, and of STR_TO_DATE, the digits are
+// rounded, without a carry to minutes; of UNIX_TIMESTAMP the fraction is cut off.
 func wholeNumber(e Expr) Expr {
 	if c := computed(e); c != e && wholeNumber(c) != c {
 		return wholeNumber(c)

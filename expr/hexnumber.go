@@ -7,9 +7,9 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// realArguments and integerArguments map function names to a bit set of their arguments that are numbers (bit 0 is the first), integers those of the second: there a literal
-// x'..' or b'..' is the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result type is that of an argument, call
-// AsNumber themselves.
+// realArguments and integerArguments map function names to a bit set of their arguments that are numbers (bit 0 is the first), integers those of the second:
+// there a literal x'..' or b'..' is the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result
+// type is that of an argument, call AsNumber themselves.
 var (
 	realArguments = map[string]uint{
 		"maketime": 1 << 2, "sec_to_time": 1 << 0, "from_unixtime": 1 << 0, "interval": everyArgument, "format": 1 << 0, "conv": 1 << 0, "bin": 1 << 0, "oct": 1 << 0,

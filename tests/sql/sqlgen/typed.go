@@ -105,7 +105,8 @@ var casts = []string{"SIGNED", "UNSIGNED", "DECIMAL(12,2)", "DECIMAL", "DOUBLE",
 
 var units = []string{"DAY", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND", "MICROSECOND", "WEEK", "QUARTER", "DAY_HOUR", "HOUR_SECOND", "YEAR_MONTH", "DAY_MICROSECOND", "MINUTE_SECOND", "SECOND_MICROSECOND"}
 
-// typedCalls are functions by the kind of their result; a letter after % is an argument of that kind, a of any, k a small number, u a unit, p a path, r a pattern, f a format.
+// typedCalls are functions by the kind of their result; a letter after % is an argument of that kind, a of any, k a small number, u a unit, p a path, r a
+// pattern, f a format.
 var typedCalls = map[byte][]string{
 	'i': {"LENGTH(%a)", "CHAR_LENGTH(%a)", "BIT_LENGTH(%s)", "ASCII(%a)", "ORD(%s)", "SIGN(%n)", "%i DIV %n", "%i % %i", "%i & %i", "%i | %i", "%i ^ %k", "%i << %k", "%i >> %k", "~%i", "BIT_COUNT(%a)",
 		"LOCATE(%s, %s)", "LOCATE(%s, %s, %k)", "INSTR(%s, %s)", "FIND_IN_SET(%s, %s)", "FIELD(%a, %a, %a)", "STRCMP(%s, %s)", "INTERVAL(%n, %k, %k, 100)", "CRC32(%a)", "COERCIBILITY(%s)",
