@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/catalog"
@@ -33,8 +34,9 @@ type keeper struct {
 
 // link is one of the changes that have led to the current one.
 type link struct {
-	table  *catalog.Table
-	update bool
+	table    *catalog.Table
+	old, new []types.Value // new is nil for a deleted row
+	cols     []int         // of the key whose referring rows are changed now
 }
 
 // keeperLevel is the memory of one step of a chain of actions.
@@ -75,7 +77,7 @@ func (k *keeper) delete(g *Guard, w *table.Writer, old []types.Value) error {
 	if err := w.Delete(k.rt.Txn, old); err != nil {
 		return err
 	}
-	k.chain = append(k.chain, link{g.Table, false})
+	k.chain = append(k.chain, link{table: g.Table})
 	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
 	for _, ref := range g.Referred {
 		if ref.self() && ref.Key.OnDelete.Refuses() && k.refersToItself(ref, old) {
@@ -93,7 +95,7 @@ func (k *keeper) update(g *Guard, w *table.Writer, old, new []types.Value, by *R
 	if k.same(old, new, nil) {
 		return false, nil
 	}
-	k.chain = append(k.chain, link{g.Table, true})
+	k.chain = append(k.chain, link{table: g.Table, old: old, new: new})
 	defer func() { k.chain = k.chain[:len(k.chain)-1] }()
 	for _, ref := range g.Referred {
 		if k.same(old, new, ref.ParentCols) {
@@ -102,6 +104,7 @@ func (k *keeper) update(g *Guard, w *table.Writer, old, new []types.Value, by *R
 		if err := w.LockKeys(k.rt.Txn, old, ref.ParentCols); err != nil {
 			return false, err
 		}
+		k.chain[len(k.chain)-1].cols = ref.ParentCols
 		if err := k.follow(ref, ref.Key.OnUpdate, old, new); err != nil {
 			return false, err
 		}
@@ -212,21 +215,39 @@ func (k *keeper) follow(ref *Reference, action catalog.RefAction, old, new []typ
 		if err := k.rt.poll(); err != nil {
 			return false, err
 		}
+		if err := k.read(level, ref.Child.Table, key, value); err != nil {
+			return false, err
+		}
+		if k.leaves(ref, level.old) {
+			return true, nil
+		}
 		if action.Refuses() {
 			return false, k.referencedError(ref)
 		}
-		return true, k.act(ref, action, new == nil, level, key, value)
+		return true, k.act(ref, action, new == nil, level)
 	})
 }
 
-// act carries an action out on one child.
-func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level *keeperLevel, key, value []byte) error {
+// leaves reports whether a child is one of the rows that have led here, and changes the very key through which it refers: a circle of foreign keys
+// over equal keys has come round, and ends.
+func (k *keeper) leaves(ref *Reference, child []types.Value) bool {
+	for i := range k.chain {
+		l := &k.chain[i]
+		if l.new == nil || l.table != ref.Child.Table || !k.same(l.old, child, nil) || k.same(l.old, l.new, ref.ChildCols) {
+			continue
+		}
+		if !slices.ContainsFunc(ref.ChildCols, func(col int) bool { return !slices.Contains(l.cols, col) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// act carries an action out on one child, in level.old.
+func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level *keeperLevel) error {
 	child := ref.Child.Table
 	if k.depth+1 >= cascadeDepthMax {
 		return types.Errorf(types.ErFkDepthExceeded, cascadeDepthMax)
-	}
-	if err := k.read(level, child, key, value); err != nil {
-		return err
 	}
 	k.depth++
 	defer func() { k.depth-- }()
@@ -235,7 +256,7 @@ func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level 
 		return k.delete(ref.Child, w, level.old)
 	}
 	for _, l := range k.chain {
-		if l.update && l.table == child {
+		if l.new != nil && l.table == child {
 			return k.referencedError(ref) // its rows are being changed already: InnoDB refuses cycles of updates
 		}
 	}
@@ -261,13 +282,13 @@ func (k *keeper) act(ref *Reference, action catalog.RefAction, gone bool, level 
 	}
 	_, err := k.update(ref.Child, w, level.old, level.new, ref)
 	if dup, ok := isDuplicate(err); ok {
-		return foreignDuplicate(ref, dup)
+		return k.foreignDuplicate(ref, dup)
 	}
 	return err
 }
 
-// foreignDuplicate turns error 1062 about a child row into 1761.
-func foreignDuplicate(ref *Reference, dup *types.Error) error {
+// foreignDuplicate turns error 1062 about a child row into 1761, which names the table that the statement changes.
+func (k *keeper) foreignDuplicate(ref *Reference, dup *types.Error) error {
 	const head, middle = "Duplicate entry '", "' for key '"
 	text := strings.TrimPrefix(dup.Message, head)
 	at := strings.LastIndex(text, middle)
@@ -275,7 +296,7 @@ func foreignDuplicate(ref *Reference, dup *types.Error) error {
 		return dup
 	}
 	entry, key := text[:at], strings.TrimSuffix(text[at+len(middle):], "'")
-	return types.Errorf(types.ErForeignDuplicateKey, ref.Parent.Table.Name, entry, ref.Child.Table.Name, strings.TrimPrefix(key, ref.Child.Table.Name+"."))
+	return types.Errorf(types.ErForeignDuplicateKey, k.chain[0].table.Name, entry, ref.Child.Table.Name, strings.TrimPrefix(key, ref.Child.Table.Name+"."))
 }
 
 // read decodes a full row of t into level.old.

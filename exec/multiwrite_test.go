@@ -51,6 +51,7 @@ func TestMultiUpdate(t *testing.T) {
 		}
 		for _, c := range []struct {
 			name             string
+			hidden           bool // only with a hidden row id
 			node             func() *MultiUpdate
 			number           uint16
 			matched, changed int
@@ -73,7 +74,7 @@ func TestMultiUpdate(t *testing.T) {
 						{Table: t1, First: 0, KeyCol: 2, Set: []Assignment{{Col: 0, Expr: k.call("+", icol(0), lit(1000))}}},
 						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: k.call("+", k.call("*", icol(0), lit(-1)), icol(4))}}}}}
 				}, matched: 5, changed: 5, first: "[3|300 1001|100 1002|200]", second: map[bool]string{false: "[1|9 2|10 3|18 4|99]", true: "[1|-991 2|-990 3|-982 4|99]"}[hidden]},
-			{name: "one table under two aliases", // UPDATE t1 x JOIN t1 y ON x.a = y.a SET x.a = x.a + 10, y.b = y.a * 3 + x.b * 2
+			{name: "one table under two aliases", hidden: true, // the planner refuses to move a primary key then // UPDATE t1 x JOIN t1 y ON x.a = y.a SET x.a = x.a + 10, y.b = y.a * 3 + x.b * 2
 				node: func() *MultiUpdate {
 					same := &HashJoin{Left: lockAll(t1), Right: lockAll(t1), LeftKeys: []expr.Expr{icol(0)}, RightKeys: []expr.Expr{icol(0)}}
 					return &MultiUpdate{Input: same, Targets: []UpdateTarget{
@@ -93,6 +94,9 @@ func TestMultiUpdate(t *testing.T) {
 						{Table: t2, First: 3, KeyCol: 5, Set: []Assignment{{Col: 1, Expr: lit(5)}}}}}
 				}, matched: 5, changed: 3, first: "[1|101 2|201 3|300]", second: "[1|5 2|11 3|20 4|99]"},
 		} {
+			if c.hidden && !hidden {
+				continue
+			}
 			rt := k.runtime()
 			k.fillPairs(rt, t1, [2]int64{1, 100}, [2]int64{2, 200}, [2]int64{3, 300})
 			k.fillPairs(rt, t2, [2]int64{1, 10}, [2]int64{2, 11}, [2]int64{3, 20}, [2]int64{4, 99})

@@ -154,14 +154,16 @@ type Delete struct {
 
 // MultiUpdate changes rows of several tables, those that its input joins. All of the
 // input is read before the first row changes. Each row of a target changes once, by the
-// first joined row that it is part of. As in MySQL, the other targets see the new values
-// of the first table of the join (First 0), unless its primary key is assigned; all
-// other assignments see the rows as they were joined.
+// first joined row that it is part of. As in MySQL, the first table of the join (First 0)
+// changes at once, unless its primary key is assigned or it is a target twice, and the
+// other targets see its new values; they change when all values are made, one after
+// another, and their assignments see the rows as they were joined.
 type MultiUpdate struct {
 	Base
 	Input   Node // a join of LockRows
 	Targets []UpdateTarget
 	Ignore  bool
+	Single  bool // the statement is of one table, which changes at once
 
 	access int // of the first target; the others follow
 }
@@ -176,7 +178,7 @@ type UpdateTarget struct {
 	// Set assigns the column with ordinal Col to an expression over the input's columns.
 	Set      []Assignment
 	Defaults []expr.Expr // as in Insert
-	// Generated are the generated columns of Set, over the table's columns by ordinal, for a row that another target has changed as well.
+	// Generated are the generated columns of Set, over the table's columns by ordinal, for a row that is no part of the joined one.
 	Generated []Assignment
 	Checks    []Check
 	Guard     *Guard // as in Insert

@@ -361,7 +361,7 @@ func compileUpdate(n *Update) *Program {
 	p.set.set, p.set.defaults = n.Set, n.Defaults
 	exprs := append([]expr.Expr(nil), p.set.residual...)
 	for i := range n.Set {
-		if assigned(n.Set[:i], n.Set[i].Col) {
+		if assigns(n.Set[:i], n.Set[i].Col) {
 			return nil
 		}
 		p.set.cols = append(p.set.cols, n.Set[i].Col)

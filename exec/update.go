@@ -21,24 +21,8 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		if a.Generated {
 			break
 		}
-		if a.keeps(over, row) {
-			continue
-		}
-		c := m.table.Columns[a.Col]
-		var v types.Value
-		var err error
-		if a.Expr == nil {
-			v, err = m.defaultOf(c, row, rowNo)
-		} else if v, err = a.Expr.Eval(m.rt.Ctx, over); err == nil {
-			v, err = m.convert(v, c, rowNo)
-			if err == nil && v.IsNull() && c.AutoInc {
-				err = m.badNull(c) // NULL asks for an id in INSERT only
-			}
-		}
-		if err == nil && v.IsNull() && c.AutoInc {
-			v = types.ImplicitDefault(&c.Type)
-		}
-		if err = m.firstError(err); err != nil {
+		v, err := m.assigned(a, over, row, rowNo)
+		if err != nil {
 			return err
 		}
 		row[a.Col] = v
@@ -47,6 +31,26 @@ func (m *rowMaker) assign(set []Assignment, over, row, old []types.Value, rowNo 
 		return err
 	}
 	return m.generate(set, over, row, rowNo)
+}
+
+// assigned is the value that an assignment gives its column in row, which is a part of over.
+func (m *rowMaker) assigned(a *Assignment, over, row []types.Value, rowNo int) (v types.Value, err error) {
+	if a.keeps(over, row) {
+		return row[a.Col], nil
+	}
+	c := m.table.Columns[a.Col]
+	if a.Expr == nil {
+		v, err = m.defaultOf(c, row, rowNo)
+	} else if v, err = a.Expr.Eval(m.rt.Ctx, over); err == nil {
+		v, err = m.convert(v, c, rowNo)
+		if err == nil && v.IsNull() && c.AutoInc {
+			err = m.badNull(c) // NULL asks for an id in INSERT only
+		}
+	}
+	if err == nil && v.IsNull() && c.AutoInc {
+		v = types.ImplicitDefault(&c.Type)
+	}
+	return v, m.firstError(err)
 }
 
 // keeps reports whether an assignment is of a column to itself. Its value is not checked again: sql_mode may refuse a zero date by now.
@@ -61,7 +65,7 @@ func (a *Assignment) keeps(over, row []types.Value) bool {
 // touch sets the ON UPDATE CURRENT_TIMESTAMP columns of a row that changes.
 func (m *rowMaker) touch(set []Assignment, row, old []types.Value) error {
 	for i, c := range m.table.Columns {
-		if !c.OnUpdateNow || assigned(set, i) {
+		if !c.OnUpdateNow || assigns(set, i) {
 			continue
 		}
 		changes := false
@@ -81,7 +85,7 @@ func (m *rowMaker) touch(set []Assignment, row, old []types.Value) error {
 	return nil
 }
 
-func assigned(set []Assignment, col int) bool {
+func assigns(set []Assignment, col int) bool {
 	for i := range set {
 		if set[i].Col == col {
 			return true

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pandodb/pando/catalog"
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/syntax"
@@ -59,6 +61,8 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		}
 		targets = addTarget(targets, g, c.table)
 	}
+	// MySQL goes through them as they stand in FROM, which decides which of two values a row keeps that is there under two names.
+	slices.SortFunc(targets, func(a, b *multiTarget) int { return a.get.first - b.get.first })
 	if err := b.changes("UPDATE", targets); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (b *builder) updateCollected(g *get, bind *binder, conds []expr.Expr, set [
 		return err
 	}
 	target, err := b.updateTarget(t, st)
-	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Targets: []exec.UpdateTarget{target}}
+	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Single: true, Targets: []exec.UpdateTarget{target}}
 	return err
 }
 

@@ -103,7 +103,7 @@ func (b *builder) updateJoined(g *get, conds []expr.Expr, set []exec.Assignment,
 		return false, err
 	}
 	target, err := b.updateTarget(t, st)
-	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Targets: []exec.UpdateTarget{target}}
+	b.plan.Root = &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Single: true, Targets: []exec.UpdateTarget{target}}
 	return true, err
 }
 
