@@ -91,7 +91,7 @@ func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOp
 		s.typ = doubleType()
 	case aggJSONArray, aggJSONObject:
 		last := len(args) - 1
-		s.args[last] = ownDigits(args[last])
+		s.args[last] = b.ownDigits(args[last])
 		s.typ = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
 	case aggGroupConcat:
 		if err := s.concatType(b); err != nil {
@@ -131,7 +131,9 @@ func (s *AggSpec) concatType(b *BuildContext) error {
 		return err
 	}
 	for i, a := range s.args {
-		s.args[i] = b.toCharset(a, d.coll)
+		if s.args[i] = b.toCharset(a, d.coll); a.mixed && a.kind == kindConst { // values of rows have the type of all
+			s.args[i] = b.coerced(a, stringType(-1, d.coll))
+		}
 	}
 	if s.sep == nil {
 		s.sep = []byte(",")

@@ -313,6 +313,7 @@ func buildDivide(b *BuildContext, n *Node) error {
 	incr := b.divIncrement()
 	p1, s1 := precisionOf(x)
 	_, s2 := precisionOf(y)
+	n.args = []Expr{b.ownDigits(x), b.ownDigits(y)}
 	n.typ = decimalType(p1+s2+incr, min(s1+incr, types.MaxDecimalScale))
 	n.aux, n.eval = incr, evalDivideDecimal
 	return nil
@@ -355,7 +356,7 @@ func (ctx *Ctx) divideDecimals(n *Node, row []types.Value, increment int) (types
 	fa, fd := wholeWords(int(a.Scale)), wholeWords(int(d.Scale))
 	incr := max(0, increment-(fa-int(a.Scale)+fd-int(d.Scale)))
 	scale := wholeWords(fa + fd + incr)
-	return ctx.quotient(n, a, d, max(min(scale, types.MaxDecimalScale), int(n.typ.Scale)))
+	return ctx.quotient(n, a, d, min(scale, types.MaxDecimalScale))
 }
 
 // wholeWords returns the digits of the words that hold so many.

@@ -67,7 +67,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 			t.Scale = -1
 		}
 	case t.ID == types.TypeJSON:
-		n.args[0] = ownDigits(truthAsJSON(x))
+		n.args[0] = b.ownDigits(truthAsJSON(x))
 		t.Coll, n.coer, n.ascii = types.Utf8mb4Bin, CoerImplicit, false
 	}
 	n.typ, n.eval = t, evalCast

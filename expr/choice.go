@@ -51,7 +51,7 @@ func (n *Node) noteMixed() {
 // mixedText evaluates a mixed IF, CASE or NULLIF, which is not NULL, as text: that of the result in its own type.
 func (ctx *Ctx) mixedText(e Expr, row []types.Value) (types.Value, error) {
 	choose := ctx.chosen
-	switch e.name {
+	switch e = computed(e); e.name {
 	case "nullif":
 		return ctx.text(e.args[0], row)
 	case "case_value":

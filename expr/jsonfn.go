@@ -29,11 +29,11 @@ var jsonType = types.Type{ID: types.TypeJSON, Coll: types.Utf8mb4Bin}
 
 // jsonFn returns the builder of a function whose result is a JSON document.
 func jsonFn(eval evalFunc) func(*BuildContext, *Node) error {
-	return func(_ *BuildContext, n *Node) error {
+	return func(b *BuildContext, n *Node) error {
 		if err := rejectRows(n.args); err != nil {
 			return err
 		}
-		n.ownDigits()
+		n.ownDigits(b)
 		n.typ, n.coer, n.eval = jsonType, CoerImplicit, overDocuments(eval)
 		return nil
 	}

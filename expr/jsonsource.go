@@ -7,88 +7,16 @@ import (
 )
 
 // A document tells of which type the value was that became a part of it: an opaque value has the number of a column type, and a DECIMAL as many
-// digits as it was computed with.
+// digits as it was computed with (ownDigits).
 
 // jsonSource returns the value v of e, and its type, as a document takes it.
 func (ctx *Ctx) jsonSource(e Expr, v *types.Value) types.Type {
-	switch {
-	case v.K == types.KindDecimal && computed(e).kind == kindCall:
-		if scale := decimalScaleOf(computed(e), v); scale != int(v.Scale) {
-			*v = types.DecRound(*v, scale)
-			t := e.typ
-			t.Scale = int8(scale)
-			return t
-		}
-	case v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ):
+	if v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ) {
 		t := e.typ
 		t.ID = opaqueType(e)
 		return t
 	}
 	return e.typ
-}
-
-// ownDigits returns e where it becomes a part of a document: a DECIMAL that is chosen from several has the digits of the chosen one.
-func ownDigits(e Expr) Expr {
-	if e.typ.ID != types.TypeDecimal || !e.IsCall("if", "case", "case_value", "coalesce", "ifnull", "greatest", "least") {
-		return e
-	}
-	n := *e
-	n.args, n.batch, n.filter, n.mixed = slices.Clone(e.args), nil, nil, false
-	for i, a := range e.args {
-		condition := e.IsCall("if", "case", "case_value") && !e.isResult(i)
-		if a = origin(a); condition || a.typ.ID == types.TypeNull {
-			continue
-		}
-		if n.args[i] = ownDigits(a); a.typ.ID != types.TypeDecimal {
-			p, _ := precisionOf(a)
-			n.args[i] = toNumber(a, decimalType(p, 0))
-		}
-	}
-	return &n
-}
-
-// ownDigits is that of all arguments.
-func (n *Node) ownDigits() {
-	n.args = slices.Clone(n.args)
-	for i, a := range n.args {
-		n.args[i] = ownDigits(a)
-	}
-}
-
-// decimalScaleOf returns how many fraction digits the result v of e has in MySQL: 0 for a zero, where two factors or unequal terms make it, and
-// without those of a time that has no fraction of a second; of UNIX_TIMESTAMP six or none.
-func decimalScaleOf(e Expr, v *types.Value) int {
-	zero := types.DecSign(*v) == 0
-	switch e.name {
-	case "unix_timestamp":
-		if types.DecCompare(types.DecTruncate(*v, 0), *v) == 0 {
-			return 0
-		}
-		return types.MaxFsp
-	case "*", "-", "/", "%", "mod":
-		if zero {
-			return 0
-		}
-	case "+":
-	default:
-		return int(v.Scale)
-	}
-	if len(e.args) != 2 || e.name == "/" {
-		return int(v.Scale)
-	}
-	for i, a := range e.args {
-		if from := origin(a).typ; from.IsTemporal() && from.Scale > 0 {
-			_, other := precisionOf(e.args[1-i])
-			whole := other
-			if e.name == "*" { // the fraction may be of the other factor
-				whole = 0
-			}
-			if types.DecCompare(types.DecTruncate(*v, whole), *v) == 0 {
-				return other
-			}
-		}
-	}
-	return int(v.Scale)
 }
 
 // weightsKept is of how many characters WEIGHT_STRING is a VARBINARY.

@@ -317,6 +317,8 @@ func auxText(e Expr) string {
 		return aux.text()
 	case *likePattern:
 		return string(aux.escape)
+	case *ownDecimal:
+		return "own digits"
 	}
 	if e.kind == kindSubquery {
 		return fmt.Sprintf("%p", e.aux) // a subquery is equal only to itself
