@@ -210,7 +210,7 @@ func evalHex(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		}
 		return n.textResult([]byte(strings.ToUpper(strconv.FormatUint(bits, 16)))), nil
 	}
-	b := ctx.textOfTyped(&v, &n.args[0].typ)
+	b := ctx.textOfResult(&v, n.args[0])
 	if ctx.tooLong(n, 2*len(b)) {
 		return types.Null(), nil
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/pandodb/pando/types"
 )
@@ -21,7 +22,7 @@ const (
 	CoerNone      Coercibility = 7 // CONCAT of strings with different collations: any other collation decides
 )
 
-var coercibilityNames = [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE", "NONE"}
+var coercibilityNames = [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "NULL", "NONE"}
 
 // coercibilityOf returns the coercibility of an expression of type t; strings is that of a string of the same origin.
 func coercibilityOf(t *types.Type, strings Coercibility) Coercibility {
@@ -46,8 +47,6 @@ type derivation struct {
 	coll  types.CollationID
 	coer  Coercibility
 	ascii bool // as in Node
-	// conflict is of two collations of that coercibility that don't mix, while others are merged with them: only one that binds more strongly settles it.
-	conflict bool
 }
 
 // derive returns the derivation of e converted to a string.
@@ -116,31 +115,23 @@ func (l derivation) holdsASCII(r derivation) bool {
 	return r.coll.Charset().Name == "ascii"
 }
 
-// merge returns the common collation of l and r. ok is false if MySQL reports error 1267.
+// merge returns the common collation of l and r. ok is false if MySQL reports error 1267. Two collations of equal strength and one character set, neither of
+// them binary, are CoerNone together, which comparisons refuse.
 func (l derivation) merge(r derivation) (d derivation, ok bool) {
 	ascii := l.ascii && r.ascii
 	win := func(d derivation) (derivation, bool) { d.ascii = ascii; return d, true }
-	if l.conflict {
-		if r.coer < l.coer {
-			return win(r)
-		}
+	if l.coll == r.coll {
 		return win(l)
 	}
-	none := derivation{coll: types.Binary, coer: CoerNone, ascii: ascii}
+	if l.coer == CoerExplicit && r.coer == CoerExplicit { // neither COLLATE may be ignored
+		return l, false
+	}
 	if l.coll.Charset() != r.coll.Charset() {
 		switch {
-		case l.coer == CoerExplicit && r.coer == CoerExplicit && l.coll != types.Binary && r.coll != types.Binary:
-			return none, false // neither COLLATE may be ignored
 		case l.coll == types.Binary:
-			if l.coer <= r.coer {
-				return win(l)
-			}
-			return win(r)
+			return win(l.stronger(r))
 		case r.coll == types.Binary:
-			if r.coer <= l.coer {
-				return win(r)
-			}
-			return win(l)
+			return win(r.stronger(l))
 		case l.holdsAll(r):
 			return win(l)
 		case r.holdsAll(l):
@@ -149,56 +140,68 @@ func (l derivation) merge(r derivation) (d derivation, ok bool) {
 			return win(l)
 		case r.holdsASCII(l):
 			return win(r)
-		case l.coer < r.coer && r.coer >= CoerSysconst:
-			return win(l)
-		case r.coer < l.coer && l.coer >= CoerSysconst:
-			return win(r)
+		case max(l.coer, r.coer) >= CoerSysconst && l.coer != r.coer:
+			return win(l.stronger(r))
 		}
-		return none, false
+		return l, false
 	}
 	switch {
-	case l.coer < r.coer:
-		return win(l)
-	case r.coer < l.coer:
-		return win(r)
-	case l.coll == r.coll:
-		return win(l)
-	case l.coer == CoerExplicit:
+	case l.coer != r.coer:
+		return win(l.stronger(r))
+	case l.coll.IsBin() && r.coll.IsBin(): // which of them cannot be known
 		return l, false
-	case l.coll.IsBin() && r.coll.IsBin():
 	case l.coll.IsBin():
 		return win(l)
 	case r.coll.IsBin():
 		return win(r)
 	}
-	return derivation{coll: l.coll.Charset().Bin, coer: l.coer, ascii: ascii, conflict: true}, true
+	return derivation{coll: l.coll.Charset().Bin, coer: CoerNone, ascii: ascii}, true
 }
 
-// aggregate returns the common collation of args, or error 1267, which names the operation op. strict refuses the result CoerNone, too, as
-// comparisons must.
+// stronger returns that of l and r which binds more strongly, l if neither does.
+func (l derivation) stronger(r derivation) derivation {
+	if r.coer < l.coer {
+		return r
+	}
+	return l
+}
+
+// aggregate returns the common collation of args: those of them that bind most strongly decide. An error, 1267 and its kin, names the operation op.
+// strict refuses the result CoerNone, too, as comparisons must.
 func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivation, error) {
-	return b.aggregateFor(op, strict, args, args)
-}
-
-// aggregateFor is aggregate for some of the operands of an operation; error 1267 shows all of them.
-func (b *BuildContext) aggregateFor(op string, strict bool, operands, args []Expr) (derivation, error) {
 	b.visit(len(args))
-	d := b.derive(args[0])
-	for i, a := range args[1:] {
-		next := b.derive(a)
-		merged, ok := d.merge(next)
-		if !ok {
-			return d, collationError(op, b, operands)
+	ds := make([]derivation, len(args))
+	strongest, ascii := CoerNone, true
+	for i, a := range args {
+		ds[i] = b.derive(a)
+		strongest, ascii = min(strongest, ds[i].coer), ascii && ds[i].ascii
+	}
+	var d derivation
+	for _, next := range slices.DeleteFunc(ds, func(d derivation) bool { return d.coer != strongest }) {
+		if d.coll == 0 {
+			d = next
+			continue
 		}
-		if strict && i == len(args)-2 && (merged.coer == CoerNone || merged.conflict) {
-			return d, collationError(op, b, operands)
+		merged, ok := d.merge(next)
+		if !ok || strict && merged.coer == CoerNone {
+			return d, collationError(op, b, args)
 		}
 		d = merged
 	}
-	if d.conflict {
-		d.coer, d.conflict = CoerNone, false
-	}
+	d.ascii = ascii
 	return d, unreadable(d.coll, args)
+}
+
+// mergeTwo is aggregate for the operands of a comparison, which look at the weaker one, too: its character set must be one that can be converted.
+func (b *BuildContext) mergeTwo(op string, strict bool, x, y Expr) (derivation, error) {
+	d, ok := b.derive(x).merge(b.derive(y))
+	if !ok && IsConst(y) && !IsConst(x) && d.coll.Charset() != b.derive(y).coll.Charset() { // a constant on the right is converted first, whatever its COLLATE
+		ok = true
+	}
+	if !ok || strict && d.coer == CoerNone {
+		return d, collationError(op, b, []Expr{x, y})
+	}
+	return d, unreadable(d.coll, []Expr{x, y})
 }
 
 // unreadable returns error 3854 if one of args is a constant text with characters that the character set of coll lacks. Binary strings that are not
@@ -256,8 +259,8 @@ func collationError(op string, b *BuildContext, args []Expr) error {
 	return types.Errorf(types.ErCantAggregateNCollations, op)
 }
 
-// toCharset returns e with its strings converted to the character set of coll, where characters that it lacks become question marks. Constants
-// are converted at once. It returns e itself if no conversion is needed.
+// toCharset returns e with its strings converted to the character set of coll; characters that it lacks are error 3854. Constants are converted at once. It
+// returns e itself if no conversion is needed.
 func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	textual := isTextual(&e.typ)
 	if coll != types.Binary && (textual && e.typ.Coll == types.Binary || e.typ.ID == types.TypeBit) && !isTextIn(e, coll) {
@@ -279,9 +282,6 @@ func (b *BuildContext) toCharset(e Expr, coll types.CollationID) Expr {
 	n := newCall("convert_charset", []Expr{e})
 	n.hidden, n.typ, n.coer, n.aux, n.eval = true, e.typ, e.coer, to, evalToCharset
 	n.typ.Coll = coll
-	if e.kind == kindParam { // it may be a literal of the statement, whose value was not known to unreadable
-		n.eval = evalToSubject
-	}
 	if !n.typ.IsStringType() {
 		n.typ = types.Type{ID: types.TypeVarchar, Length: charLength(&e.typ), Coll: coll}
 	}
@@ -315,44 +315,29 @@ func (b *BuildContext) bytesAsText(e Expr, coll types.CollationID) Expr {
 
 func asciiCompatible(cs *types.Charset) bool { return cs.MinLen == 1 }
 
+// evalToCharset converts a text to the character set aux. A character that it lacks is error 3854.
 func evalToCharset(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	v, err := ctx.text(n.args[0], row)
 	if err != nil || v.K == types.KindNull {
 		return v, err
 	}
-	b := v.B
-	if from, to := v.Coll.Charset(), n.aux.(*types.Charset); from != to {
-		b = ctx.converted(v.B, from, to)
+	from, to := v.Coll.Charset(), n.aux.(*types.Charset)
+	if from == to {
+		return types.String(v.B, n.typ.Coll), nil
 	}
-	return types.String(b, n.typ.Coll), nil
+	out := ctx.converted(v.B, from, to)
+	if bytes.IndexByte(out, '?') >= 0 && !convertible(v.B, from, to) {
+		return v, noConversion(v.B, from, to)
+	}
+	return types.String(out, n.typ.Coll), nil
 }
 
-// toSubject is toCharset for texts that are searched in another, or inserted into it: characters that the character set lacks are error 3854
-// instead of question marks.
+// toSubject is toCharset for texts that are searched in another, or inserted into it: of constants error 3854 is one of planning.
 func (b *BuildContext) toSubject(e Expr, coll types.CollationID) (Expr, error) {
 	if err := unreadable(coll, []Expr{e}); err != nil {
 		return nil, err
 	}
-	c := b.toCharset(e, coll)
-	if c == e || c.kind == kindConst || c.IsCall("bytes as text") {
-		return c, nil
-	}
-	c.eval = evalToSubject
-	return c, nil
-}
-
-func evalToSubject(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	v, err := evalToCharset(ctx, n, row)
-	if err != nil || v.K == types.KindNull || bytes.IndexByte(v.B, '?') < 0 {
-		return v, err
-	}
-	if v, err = ctx.text(n.args[0], row); err != nil {
-		return v, err
-	}
-	if from, to := v.Coll.Charset(), n.aux.(*types.Charset); !convertible(v.B, from, to) {
-		return v, noConversion(v.B, from, to)
-	}
-	return evalToCharset(ctx, n, row)
+	return b.toCharset(e, coll), nil
 }
 
 // buildCollate is e COLLATE name.

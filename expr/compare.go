@@ -307,7 +307,7 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 		c.coll = types.Utf8mb4Bin
 	}
 	if c.class == classString || c.class == classNull {
-		d, err := b.aggregate(op, c.class == classString, x, y)
+		d, err := b.mergeTwo(op, c.class == classString, x, y)
 		if err != nil {
 			return nil, x, y, err
 		}

@@ -382,7 +382,7 @@ func caseOverride(x, y Expr, coll types.CollationID) *comparator {
 
 // buildNullIf is NULLIF(x, y): x unless they are equal. The result has x's type.
 func buildNullIf(b *BuildContext, n *Node) error {
-	c, x, y, err := b.newComparator("=", n.args[0], n.args[1])
+	c, x, y, err := b.newComparator(n.name, n.args[0], n.args[1])
 	if err != nil {
 		return err
 	}

@@ -13,15 +13,19 @@ func buildExtreme(b *BuildContext, n *Node) error {
 		return err
 	}
 	cls, dates := classNull, false
+	var live []Expr
 	for _, a := range n.args {
 		cls, dates = max(cls, classOf(&a.typ)), dates || dated(&a.typ)
+		if a.typ.ID != types.TypeNull {
+			live = append(live, a)
+		}
 	}
 	c := &comparator{class: cls}
 	where := make([]int, len(n.args))
 	for i := range where {
 		where[i] = i
 	}
-	if dates && !allTemporal(n.args) {
+	if dates && !allTemporal(live) {
 		return b.buildExtremeDate(n, where)
 	}
 	if cls == classJSON {

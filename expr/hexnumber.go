@@ -184,7 +184,9 @@ func (n *Node) firstResult() int {
 }
 
 // isResult reports whether argument i of a CASE or IF is one of its results; the last argument is one with or without ELSE.
-func (n *Node) isResult(i int) bool { return (i-n.firstResult())%2 == 0 || i == len(n.args)-1 }
+func (n *Node) isResult(i int) bool {
+	return i >= n.firstResult() && ((i-n.firstResult())%2 == 0 || i == len(n.args)-1)
+}
 
 // results returns the results of a CASE or IF.
 func (n *Node) results() []Expr {

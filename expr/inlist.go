@@ -212,11 +212,13 @@ func (b *BuildContext) shareCollation(h *inHow, args []Expr) error {
 	if strs == 0 || strs == 1 && len(args) == 2 || classOf(&args[0].typ) != classString && len(args) == 2 {
 		return nil
 	}
-	op := " IN "
+	var d derivation
+	var err error
 	if len(args) == 2 {
-		op = "="
+		d, err = b.mergeTwo("=", true, args[0], args[1])
+	} else {
+		d, err = b.aggregate(" IN ", true, args...)
 	}
-	d, err := b.aggregateFor(op, true, args, args)
 	if err != nil {
 		return err
 	}

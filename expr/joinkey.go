@@ -174,7 +174,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		if e.typ.ID == types.TypeDouble && e.stored() && t.IsStringType() {
 			e = recomputed(e)
 		}
-		out[i] = strictly(b.fraction(e, t))
+		out[i] = b.fraction(e, t)
 		if t.ID == types.TypeBinary && (e.typ.ID != types.TypeBinary || e.typ.Length < t.Length) {
 			out[i] = b.zeroPadded(out[i], t)
 		}
@@ -308,16 +308,7 @@ func narrowInteger(t types.Type, es []Expr) types.Type {
 }
 
 // CoerceTo converts e to type t, as Unify does for a column of type t.
-func CoerceTo(b *BuildContext, e Expr, t types.Type) Expr { return strictly(b.coerce(e, t)) }
-
-// strictly returns e, which was converted for a column of several operands, so that characters that the column's character set lacks are error 3854,
-// as in MySQL, and not question marks.
-func strictly(e Expr) Expr {
-	if e.IsCall("convert_charset") {
-		e.eval = evalToSubject
-	}
-	return e
-}
+func CoerceTo(b *BuildContext, e Expr, t types.Type) Expr { return b.coerce(e, t) }
 
 // Map returns s with each of its arguments and sort expressions replaced by what swap returns, which must have the same type.
 func (s *AggSpec) Map(swap func(Expr) Expr) *AggSpec {

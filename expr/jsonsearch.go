@@ -34,7 +34,7 @@ func buildJSONSearch(b *BuildContext, n *Node) error {
 	}
 	texts, pattern := derivation{coll: types.Utf8mb4Bin, coer: CoerCoercible}, b.derive(n.args[2])
 	d, ok := texts.merge(pattern)
-	if !ok || d.conflict {
+	if !ok || d.coer == CoerNone {
 		return types.Errorf(types.ErCantAggregate2Collations, append(append(texts.shown(), pattern.shown()...), "like")...)
 	}
 	if d.coll == types.Binary {

@@ -218,9 +218,26 @@ func (p *jsonValuePlan) convertText(ctx *Ctx, text []byte) (v types.Value, ok bo
 		v = types.JSON(text) // not every text is a time in a document
 	case (p.to.ID == types.TypeDatetime || p.to.ID == types.TypeTimestamp) && v.K == types.KindString && !isDateAndTime(v.B):
 		return v, false
+	case v.K == types.KindString && (p.to.IsInteger() || p.to.ID == types.TypeYear):
+		digits := bytes.TrimLeft(v.B, textSpace)
+		if digits = bytes.TrimPrefix(bytes.TrimPrefix(digits, []byte("+")), []byte("-")); len(digits) == 0 || len(bytes.TrimLeft(digits, "0123456789")) > 0 {
+			return v, false
+		}
+		if v, ok = exactInteger(ctx, v); !ok {
+			return v, false
+		}
+	case v.K == types.KindString && p.to.Kind() == types.KindFloat && len(v.B) == 0:
+		v = types.Float(0)
+	case v.K == types.KindString && p.to.Kind() == types.KindFloat && bytes.ContainsAny(v.B[len(v.B)-1:], textSpace):
+		return v, false
+	case p.to.ID == types.TypeYear && (v.K == types.KindFloat || v.K == types.KindDecimal):
+		v = types.Int(int64(math.RoundToEven(ctx.float(&v))))
 	}
 	return p.convert(ctx, v)
 }
+
+// textSpace are the characters in front of a text's number that are skipped.
+const textSpace = " \t\n\v\f\r"
 
 // isDateAndTime reports whether a text has, if it is a datetime, more than a date: the time is set apart by a space, or all of it are digits.
 func isDateAndTime(text []byte) bool {

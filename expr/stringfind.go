@@ -516,7 +516,7 @@ func buildStrcmp(b *BuildContext, n *Node) error {
 	}
 	coll := types.Binary
 	if textClass(x) && textClass(y) && !dated(&x.typ) && !dated(&y.typ) {
-		d, err := b.aggregate("strcmp", true, x, y)
+		d, err := b.mergeTwo("strcmp", true, x, y)
 		if err != nil {
 			return err
 		}
@@ -577,7 +577,8 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 	last, letters := byte('0'), 0
 	s := args[0].B
 	cs := n.typ.Coll.Charset()
-	foreign := cs != types.Binary.Charset() && !types.SameBytes(cs, types.DefaultCollation.Charset())
+	binary := cs == types.Binary.Charset()
+	foreign := !binary && !types.SameBytes(cs, types.DefaultCollation.Charset())
 	if foreign {
 		s = ctx.converted(s, cs, types.DefaultCollation.Charset())
 	}
@@ -595,7 +596,7 @@ func textSoundex(ctx *Ctx, n *Node, args []types.Value) (types.Value, error) {
 		if c|0x20 >= 'a' && c|0x20 <= 'z' {
 			letter = []byte{byte(c) &^ 0x20}
 			code = codes[letter[0]-'A']
-		} else if c < firstForeignLetter || c == utf8.RuneError && size == 1 {
+		} else if c < firstForeignLetter || binary || c == utf8.RuneError && size == 1 {
 			continue
 		}
 		switch {
