@@ -230,7 +230,7 @@ func (in *inserter) evaluate(exprs []expr.Expr) error {
 			}
 			continue
 		}
-		v, err := e.Eval(in.rt.Ctx, in.row)
+		v, err := e.EvalFull(in.rt.Ctx, in.row) // columns store all digits of an AVG
 		if err != nil {
 			return err
 		}

@@ -218,7 +218,7 @@ func (in *inserter) assignLoaded() error {
 			}
 			continue
 		}
-		v, err := a.Expr.Eval(in.rt.Ctx, in.row)
+		v, err := a.Expr.EvalFull(in.rt.Ctx, in.row)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (m *rowMaker) assigned(a *Assignment, over, row []types.Value, rowNo int) (
 	c := m.table.Columns[a.Col]
 	if a.Expr == nil {
 		v, err = m.defaultOf(c, row, rowNo)
-	} else if v, err = a.Expr.Eval(m.rt.Ctx, over); err == nil {
+	} else if v, err = a.Expr.EvalFull(m.rt.Ctx, over); err == nil { // a column stores all digits of an AVG
 		v, err = m.convert(v, c, rowNo)
 		if err == nil && v.IsNull() && c.AutoInc {
 			err = m.badNull(c) // NULL asks for an id in INSERT only

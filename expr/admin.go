@@ -124,7 +124,7 @@ func buildNameConst(_ *BuildContext, n *Node) error {
 		return types.Errorf(types.ErWrongArguments, "NAME_CONST")
 	}
 	v := n.args[1]
-	n.typ, n.coer, n.ascii, n.notNull, n.loose = v.typ, v.coer, v.ascii, v.notNull, v.loose
+	n.typ, n.coer, n.ascii, n.notNull, n.loose, n.digits = v.typ, v.coer, v.ascii, v.notNull, v.loose, v.digits
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return n.args[1].eval(ctx, n.args[1], row)
 	}

@@ -12,6 +12,7 @@ type AggSpec struct {
 	order    []AggOrder
 	sep      []byte
 	typ      types.Type
+	shown    types.Type   // typ without the digits that AggOptions.Digits adds
 	coer     Coercibility // of a text result
 	kind     aggKind
 	bytewise bool // BIT_AND, BIT_OR and BIT_XOR of binary strings
@@ -23,10 +24,12 @@ type AggOrder struct {
 	Desc bool
 }
 
-// AggOptions are the clauses of GROUP_CONCAT.
+// AggOptions are the clauses of GROUP_CONCAT, and what becomes of the result.
 type AggOptions struct {
 	Order     []AggOrder
 	Separator []byte // nil means ","
+	// Digits makes a decimal result have all digits of an AVG, or of loose arguments, in its type.
+	Digits bool
 }
 
 // Name returns the aggregate's lower-case name.
@@ -43,6 +46,26 @@ func (s *AggSpec) Distinct() bool { return s.distinct }
 
 // Type returns the type of the result.
 func (s *AggSpec) Type() types.Type { return s.typ }
+
+// TypeRef is Type without copying it; it must not be written.
+func (s *AggSpec) TypeRef() *types.Type { return &s.typ }
+
+// Shown returns the type that MySQL says: Type without the digits of AggOptions.Digits.
+func (s *AggSpec) Shown() types.Type { return s.shown }
+
+// IsLoose reports whether the result may have more digits than the type that is shown.
+func (s *AggSpec) IsLoose() bool {
+	if s.typ.ID != types.TypeDecimal {
+		return false
+	}
+	switch s.kind {
+	case aggAvg:
+		return true
+	case aggSum, aggMin, aggMax:
+		return IsLoose(s.args[0])
+	}
+	return false
+}
 
 // Coercibility returns how strongly the collation of the result binds.
 func (s *AggSpec) Coercibility() Coercibility { return coercibilityOf(&s.typ, s.coer) }

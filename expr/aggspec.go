@@ -26,6 +26,23 @@ const (
 	aggJSONObject
 )
 
+// newAgg is NewAgg.
+func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOptions) (*AggSpec, error) {
+	s, err := specOf(b, name, distinct, args, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.shown = s.typ; opts.Digits && s.IsLoose() {
+		digits := int(s.args[0].fractionDigits())
+		if s.kind == aggAvg {
+			_, digits = precisionOf(s.args[0])
+			digits = averageDigits(max(digits, int(s.args[0].fractionDigits())), b.divIncrement())
+		}
+		s.typ = withDigits(s.typ, digits)
+	}
+	return s, nil
+}
+
 // aggShape describes the aggregate of a name.
 type aggShape struct {
 	kind     aggKind
@@ -52,7 +69,7 @@ const (
 	groupConcatMax = 1024 // default of group_concat_max_len, in bytes
 )
 
-func newAgg(b *BuildContext, name string, distinct bool, args []Expr, opts AggOptions) (*AggSpec, error) {
+func specOf(b *BuildContext, name string, distinct bool, args []Expr, opts AggOptions) (*AggSpec, error) {
 	shape, ok := aggKinds[name]
 	if !ok {
 		return nil, unknownFunction(b, name)

@@ -360,7 +360,7 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 		}
 		return types.Uint(a.bits[g]), nil
 	case aggMin, aggMax, aggAny:
-		return a.best[g], nil
+		return a.fit(a.best[g]), nil
 	case aggGroupConcat:
 		return a.concatResult(ctx, g)
 	case aggJSONArray, aggJSONObject:
@@ -396,6 +396,14 @@ func (a *AggStates) result(ctx *Ctx, g uint32) (types.Value, error) {
 		return q, types.Errorf(types.ErDataOutOfRange, "DECIMAL", s.String())
 	}
 	return types.DecRound(q, int(s.typ.Scale)), nil
+}
+
+// fit rounds a decimal that was found among loose arguments to the scale of the result.
+func (a *AggStates) fit(v types.Value) types.Value {
+	if v.K == types.KindDecimal && IsLoose(a.spec.args[0]) {
+		return types.DecRound(v, int(a.spec.typ.Scale))
+	}
+	return v
 }
 
 func (a *AggStates) varianceResult(g uint32) types.Value {

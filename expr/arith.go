@@ -20,10 +20,13 @@ func buildArith(b *BuildContext, n *Node) error {
 	switch max(numericClass(x), numericClass(y)) {
 	case classFloat:
 		n.typ = doubleOf(0, x, y)
+		n.args = []Expr{inDouble(x), inDouble(y)}
 		n.eval = map[string]evalFunc{"+": evalAddFloat, "-": evalSubFloat, "*": evalMulFloat}[n.name]
 	case classDecimal:
 		n.typ = arithDecimalType(n.name, x, y)
-		n.loose, n.deep = x.loose || y.loose, (x.deep || y.deep) && n.name != "*"
+		if (x.deep || y.deep) && n.name != "*" {
+			n.loose, n.deep, n.digits = true, true, max(x.fractionDigits(), y.fractionDigits())
+		}
 		n.eval = map[string]evalFunc{"+": evalAddDecimal, "-": evalSubDecimal, "*": evalMulDecimal}[n.name]
 		n.typ.Unsigned = n.name == "-" && x.typ.Unsigned && y.typ.Unsigned && b.mode()&types.ModeNoUnsignedSubtraction == 0
 		if n.typ.Unsigned {
@@ -308,6 +311,7 @@ func buildDivide(b *BuildContext, n *Node) error {
 	n.coer = CoerNumeric
 	if max(numericClass(x), numericClass(y)) == classFloat {
 		n.typ, n.eval = doubleOf(b.divIncrement(), x, y), evalDivideFloat
+		n.args = []Expr{inDouble(x), inDouble(y)}
 		return nil
 	}
 	incr := b.divIncrement()

@@ -63,6 +63,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 		}
 		return nil
 	case t.ID == types.TypeDouble || t.ID == types.TypeFloat:
+		n.args[0] = inDouble(x)
 		if t.Scale == 0 {
 			t.Scale = -1
 		}

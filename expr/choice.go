@@ -28,7 +28,7 @@ func origin(e Expr) Expr {
 		if f, ok := e.aux.(*folded); ok && e.kind == kindConst && f.from.hidden {
 			e = f.from
 		}
-		if !e.hidden || len(e.args) == 0 {
+		if !e.hidden || len(e.args) == 0 || e.loose { // Shown has a type of its own
 			return e
 		}
 		e = e.args[0]

@@ -296,7 +296,9 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 	c := &comparator{class: compareClass(x, y), mask: compareMasks[op]}
 	switch {
 	case c.class == classFloat:
-		x, y = asNumber(x), asNumber(y)
+		x, y = inDouble(asNumber(x)), inDouble(asNumber(y))
+	case c.class == classDecimal:
+		x, y = withAllDigits(x), withAllDigits(y)
 	case c.class == classTemporal && classOf(&x.typ) == classTemporal:
 		c.date = dateNeed(x)
 	case c.class == classTemporal:

@@ -48,6 +48,9 @@ func (n *Node) unscaled() bool {
 
 // coerced returns e with its values converted to the kind, scale and collation of t.
 func (b *BuildContext) coerced(e Expr, t types.Type) Expr {
+	if t.Kind() == types.KindFloat {
+		e = inDouble(e)
+	}
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, e.coer, e.ascii, e.notNull, evalCoerce
 	if e.isHexLiteral() {
@@ -157,11 +160,18 @@ func (b *BuildContext) unify(n *Node, where []int) error {
 	}
 	args := append([]Expr(nil), n.args...)
 	n.notNull = true
+	n.typ, n.coer, n.ascii = t, d.coer, d.ascii
+	handsOn := n.IsCall("if", "case", "case_value")
+	if handsOn {
+		n.pass(branches...)
+	}
 	for _, at := range where {
-		args[at] = b.coerce(args[at], t)
+		if !handsOn || !args[at].loose || !n.loose {
+			args[at] = b.coerce(args[at], t)
+		}
 		n.notNull = n.notNull && args[at].notNull
 	}
-	n.args, n.typ, n.coer, n.ascii = args, t, d.coer, d.ascii
+	n.args = args
 	return nil
 }
 
@@ -397,7 +407,8 @@ func buildNullIf(b *BuildContext, n *Node) error {
 		}
 		n.args[0] = b.coerced(b.toCharset(v, c.coll), t) // a literal is one in the collation of the comparison
 	}
-	n.typ, n.coer, n.ascii, n.aux, n.loose = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c, n.args[0].loose
+	n.typ, n.coer, n.ascii, n.aux = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c
+	n.pass(n.args[0])
 	if t := &n.args[0].typ; t.ID == types.TypeEnum || t.ID == types.TypeSet { // a text, unless a number is wanted (asNumber)
 		n.typ = stringType(charLength(t), t.Coll)
 	}

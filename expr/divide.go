@@ -78,10 +78,13 @@ func buildMod(b *BuildContext, n *Node) error {
 	switch max(numericClass(x), numericClass(y)) {
 	case classFloat:
 		n.typ, n.eval = doubleOf(0, x, y), evalModFloat
+		n.args = []Expr{inDouble(x), inDouble(y)}
 	case classDecimal:
 		scale := max(s1, s2)
 		n.typ, n.eval = decimalType(max(p1-s1, p2-s2)+scale, scale), evalModDecimal
-		n.loose = x.loose || y.loose
+		if x.deep || y.deep {
+			n.loose, n.deep, n.digits = true, true, max(x.fractionDigits(), y.fractionDigits())
+		}
 	default:
 		n.typ = intType(int32(min(max(p1, p2), 20)) + 1)
 		n.typ.Unsigned = unsignedNumber(x)
@@ -146,7 +149,7 @@ func buildNeg(b *BuildContext, n *Node) error {
 	text := n.args[0].isHexLiteral() || n.args[0].typ.IsTemporal() && n.args[0].typ.ID != types.TypeYear
 	n.args = []Expr{asNumber(n.args[0])}
 	x := n.args[0]
-	n.coer, n.notNull, n.loose, n.deep = CoerNumeric, x.notNull, x.loose, x.deep
+	n.coer, n.notNull, n.loose, n.deep, n.digits = CoerNumeric, x.notNull, x.deep, x.deep, x.digits
 	c := numericClass(x)
 	if text { // as every text
 		c = classFloat
@@ -356,21 +359,4 @@ func evalBitCount(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Int(int64(count)), nil
 	}
 	return types.Int(int64(bits.OnesCount64(ctx.bitOperand(&v)))), nil
-}
-
-// Average is the AVG that spec describes, with all the digits of the quotient of its sum and count.
-func Average(b *BuildContext, spec *AggSpec, sum, count Expr) Expr {
-	n := newCall("avg", []Expr{sum, count})
-	n.coer, n.typ, n.loose = CoerNumeric, spec.typ, true
-	n.aux, n.eval = &average{b.divIncrement(), spec.String()}, evalAverage
-	return n
-}
-
-type average struct {
-	incr int
-	text string
-}
-
-func evalAverage(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-	return ctx.divideDecimals(n, row, n.aux.(*average).incr)
 }

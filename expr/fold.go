@@ -46,7 +46,7 @@ func fold(b *BuildContext, n *Node) (Expr, error) {
 		return n, nil
 	}
 	c := &Node{kind: kindConst, typ: n.typ, value: v.Clone(), eval: evalConst, batch: batchConst, coer: n.coer,
-		ascii: n.ascii, loose: n.loose, deep: n.deep, mixed: n.mixed, notNull: n.notNull && !v.IsNull(), aux: &folded{n}}
+		ascii: n.ascii, loose: n.loose, digits: n.digits, deep: n.deep, mixed: n.mixed, notNull: n.notNull && !v.IsNull(), aux: &folded{n}}
 	if v.IsString() && !c.ascii {
 		c.ascii = isASCII(v.B)
 	}

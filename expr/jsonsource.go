@@ -11,7 +11,12 @@ import (
 
 // jsonSource returns the value v of e, and its type, as a document takes it.
 func (ctx *Ctx) jsonSource(e Expr, v *types.Value) types.Type {
-	if v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ) {
+	switch {
+	case v.K == types.KindDecimal && e.loose:
+		t := e.typ
+		t.Scale = int8(v.Scale)
+		return t
+	case v.K == types.KindString && e.typ.Coll == types.Binary && isTextual(&e.typ):
 		t := e.typ
 		t.ID = opaqueType(e)
 		return t

@@ -36,7 +36,8 @@ type Node struct {
 	hidden     bool   // a conversion that is not in the SQL text; String prints its argument only
 	deep       bool   // loose, and Eval does not round: a literal of more than 30 decimals and what is computed from it
 	mixed      bool   // an IF, CASE or NULLIF that is a number, of which some results have another type: as text it is that of the result, see mixedText
-	loose      bool   // decimals may have more fraction digits than the type says, as that of AVG has; Eval rounds them
+	loose      bool   // decimals may have more fraction digits than the type says, as that of AVG has; Eval rounds them (digits.go)
+	digits     int8   // of a loose node: the most fraction digits that its values have
 	extended   uint32 // of AND and OR: 1 if another node has appended to the array of args, see extendArgs
 	index      int    // column position or parameter ordinal
 	flags      Flags
@@ -94,7 +95,7 @@ func Const(v types.Value, t types.Type) Expr {
 func Literal(v types.Value) Expr {
 	n := Const(v, literalType(v))
 	if v.K == types.KindDecimal && int(v.Scale) > types.MaxDecimalScale {
-		n.typ.Scale, n.loose, n.deep = types.MaxDecimalScale, true, true
+		n.typ.Scale, n.digits, n.loose, n.deep = types.MaxDecimalScale, int8(v.Scale), true, true
 	}
 	return n
 }

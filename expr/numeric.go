@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/pandodb/pando/types"
 )
@@ -57,8 +58,20 @@ func domain(f func(float64) float64, inside func(float64) bool, warn bool) realF
 	}
 }
 
+// ofDoubles is plain for functions of doubles whose result is one.
+func ofDoubles(eval evalFunc) func(*BuildContext, *Node) error {
+	build := plain(doubleType(), eval)
+	return func(b *BuildContext, n *Node) error {
+		n.args = slices.Clone(n.args)
+		for i, a := range n.args {
+			n.args[i] = inDouble(a)
+		}
+		return build(b, n)
+	}
+}
+
 func realUnary(f realFunc) func(*BuildContext, *Node) error {
-	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ofDoubles(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		x, null, err := ctx.real(n.args[0], row)
 		if null {
 			return types.Null(), err
@@ -75,7 +88,7 @@ func realUnary(f realFunc) func(*BuildContext, *Node) error {
 }
 
 func realBinary(f func(x, y float64) float64) func(*BuildContext, *Node) error {
-	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ofDoubles(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		x, null, err := ctx.real(n.args[0], row)
 		if null {
 			return types.Null(), err
@@ -115,7 +128,7 @@ func buildLog(b *BuildContext, n *Node) error {
 	if len(n.args) == 1 {
 		return realUnary(domain(logarithm, positive, true))(b, n)
 	}
-	return plain(doubleType(), func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+	return ofDoubles(func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		base, null, err := ctx.real(n.args[0], row)
 		if null {
 			return types.Null(), err
@@ -147,7 +160,7 @@ func (n *Node) numericResult() class {
 	case classFloat:
 		n.typ = doubleType()
 	case classDecimal:
-		n.typ, n.loose, n.deep = decimalType(p, s), x.loose, x.deep
+		n.typ, n.loose, n.deep, n.digits = decimalType(p, s), x.deep, x.deep, x.digits
 	default:
 		n.typ = intType(int32(p) + 1)
 		n.typ.Unsigned = unsignedNumber(x)

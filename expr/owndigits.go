@@ -11,6 +11,9 @@ import (
 
 // ownDigits returns e, a DECIMAL, with the digits that its values have by themselves.
 func (b *BuildContext) ownDigits(e Expr) Expr {
+	if IsLoose(e) && e.IsCall("avg", "shown", "set_user_variable") {
+		return Digits(e)
+	}
 	from := computed(e)
 	if from.typ.ID != types.TypeDecimal || from.kind != kindCall {
 		return e
@@ -23,8 +26,8 @@ func (b *BuildContext) ownDigits(e Expr) Expr {
 		if !from.handsOn(i) {
 			continue
 		}
-		if a = origin(a); a.typ.ID == types.TypeNull {
-			continue
+		if a = origin(a); a.typ.ID == types.TypeNull || IsLoose(a) && !from.IsCall("if", "case", "case_value", "nullif") {
+			continue // others round what they make of an AVG to the scale of their type
 		}
 		if n.args[i] = b.ownDigits(a); a.typ.ID != types.TypeDecimal && from.chooses() {
 			n.args[i] = toNumber(a, decimalType(precisionOf(a)))

@@ -59,13 +59,14 @@ func buildSetUserVar(b *BuildContext, name string, e Expr) (Expr, error) {
 	n.aux = variable{name: name}
 	n.flags |= FlagSession | FlagSideEffect
 	n.typ, n.coer, n.ascii, n.notNull = e.typ, e.coer, e.ascii, e.notNull
+	n.pass(e)
 	if e.typ.IsInteger() { // user variables are of type BIGINT, DOUBLE, DECIMAL or text
 		n.typ.ID = types.TypeBigInt
 	} else if classOf(&e.typ) == classFloat {
 		n.typ = doubleType()
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		v, err := n.args[0].Eval(ctx, row)
+		v, err := n.args[0].EvalFull(ctx, row)
 		if err != nil {
 			return v, err
 		}

@@ -89,6 +89,7 @@ type builder struct {
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
 	// lastLocks are the locking clauses behind set operations, by the last block.
+	digits    map[*syntax.Select]bool // blocks whose columns have all digits of an AVG
 	lastLocks map[syntax.QueryBody][]syntax.LockClause
 	// starless are the blocks in which * stands for a constant.
 	starless map[*syntax.Select]bool
@@ -370,6 +371,9 @@ func (b *builder) statementQuery(q *syntax.Query) error {
 		q = inner // else an INTO of the inner query would be lost
 	}
 	b.top = topOf(q)
+	if into := b.top.into.Into; into != nil && !into.IsFile {
+		b.keepDigits(q)
+	}
 	r, err := b.query(q, nil)
 	if err != nil {
 		return err

@@ -131,6 +131,7 @@ func (b *builder) insert(stmt *syntax.Insert) (err error) {
 // insertQuery plans INSERT … SELECT. ON DUPLICATE KEY UPDATE may read what the SELECT's tables hold, too, unless it groups: such columns
 // follow those to insert.
 func (b *builder) insertQuery(node *exec.Insert, stmt *syntax.Insert, g *get, s *scope) error {
+	b.keepDigits(stmt.Query)
 	r, err := b.query(stmt.Query, nil)
 	if err != nil {
 		return err

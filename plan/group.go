@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pandodb/pando/expr"
@@ -51,36 +50,7 @@ func (b *binder) aggregate(call *syntax.AggCall) (expr.Expr, error) {
 	if spec, err = owner.overRows(spec, ids); err != nil {
 		return nil, err
 	}
-	if b.whole != syntax.Expr(call) && owner.exactAverage(spec) {
-		return owner.average(spec)
-	}
-	return owner.addAggregate(spec)
-}
-
-// exactAverage reports whether an AVG of decimals within an expression keeps the digits that its type does not show, as it does in MySQL unless
-// the rows are stored for window functions.
-func (blk *block) exactAverage(spec *expr.AggSpec) bool {
-	if t := spec.Type(); spec.Name() != "avg" || t.ID != types.TypeDecimal {
-		return false
-	}
-	windows := func(e syntax.Expr) bool { return e != nil && containsWindow(e) }
-	return !slices.ContainsFunc(blk.items, func(it *item) bool { return it.syntax != nil && windows(it.syntax.Expr) }) &&
-		!slices.ContainsFunc(blk.query.OrderBy, func(o syntax.OrderItem) bool { return windows(o.Expr) })
-}
-
-// average is an AVG with all its digits: the quotient of a sum and a number.
-func (blk *block) average(spec *expr.AggSpec) (expr.Expr, error) {
-	var parts [2]expr.Expr
-	for i, name := range []string{"sum", "count"} {
-		part, err := expr.NewAgg(blk.b.env.Build, name, spec.Distinct(), spec.Args(), expr.AggOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if parts[i], err = blk.addAggregate(part); err != nil {
-			return nil, err
-		}
-	}
-	return expr.Average(blk.b.env.Build, spec, parts[0], parts[1]), nil
+	return owner.aggregateOf(spec, b.whole == syntax.Expr(call))
 }
 
 // overRows replaces elements of the select list in the arguments of an aggregate, which HAVING and ORDER BY may name there, by their expressions over
@@ -223,8 +193,12 @@ func (blk *block) ownsColumnOf(ids idSet) bool {
 // anyValue binds ANY_VALUE(x): x itself, unless the block turns out to group.
 func (b *binder) anyValue(x syntax.Expr) (expr.Expr, error) {
 	bound, err := b.bind(x)
-	if err != nil || b.scope.block == nil || b.inner {
-		return bound, err
+	if err != nil {
+		return nil, err
+	}
+	bound = expr.Rounded(bound, bound.Type())
+	if b.scope.block == nil || b.inner {
+		return bound, nil
 	}
 	switch b.clause {
 	case whereClause, onClause, groupClause:
@@ -416,7 +390,7 @@ func aggName(spec *expr.AggSpec) string {
 }
 
 func sameAggregate(a, b *expr.AggSpec) bool {
-	if a.Name() != b.Name() || a.Distinct() != b.Distinct() || len(a.Args()) != len(b.Args()) || len(a.Order())+len(b.Order()) > 0 || a.Name() == "group_concat" {
+	if t := b.Type(); a.Name() != b.Name() || !a.TypeRef().Equal(&t) || a.Distinct() != b.Distinct() || len(a.Args()) != len(b.Args()) || len(a.Order())+len(b.Order()) > 0 || a.Name() == "group_concat" {
 		return false
 	}
 	for i := range a.Args() {

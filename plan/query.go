@@ -55,6 +55,7 @@ type block struct {
 	scope *scope
 	// clause is the one being bound: names in subqueries mean something else in HAVING and ORDER BY.
 	clause string
+	digits bool // the columns have all digits of an AVG, see digits.go
 
 	from    rel
 	fromIDs idSet // the columns of from
@@ -101,6 +102,8 @@ type item struct {
 	id   int
 	own  bool
 	info sqlapi.ColumnInfo
+	// shown is the type without the digits that the column of an element has beyond those that MySQL shows; nil if there are none.
+	shown *types.Type
 	// key is, from 1, the group key that names the element by its position or its alias, 0 for none: WITH ROLLUP makes each of several equal keys
 	// NULL in other rows.
 	key int
@@ -359,7 +362,7 @@ func (b *builder) placed(sel *syntax.Select) error {
 }
 
 func (b *builder) selectBlock(sel *syntax.Select, q *syntax.Query, around *scope) (*result, error) {
-	blk := &block{b: b, sel: sel, query: q, scope: &scope{parent: around}, made: idSet{}, rollup: sel.WithRollup}
+	blk := &block{b: b, sel: sel, query: q, scope: &scope{parent: around}, made: idSet{}, rollup: sel.WithRollup, digits: b.digits[sel]}
 	blk.scope.hints = b.readHints(sel.Hints)
 	err := b.placed(sel)
 	if err != nil {
@@ -501,6 +504,8 @@ func (blk *block) bindItem(i int) error {
 		return types.Errorf(types.ErOperandColumns, 1)
 	}
 	it.bound = bound
+	blk.showItem(it)
+	bound = it.bound
 	var plain bool
 	if it.id, plain = bound.ColumnIndex(); !plain || !blk.owns(it.id) {
 		blk.own(it)
@@ -570,8 +575,10 @@ func (blk *block) alias(name, clause string, inner bool) (expr.Expr, error) {
 	case (inner || clause == havingClause) && found.windows:
 		return nil, errWindowAlias(name)
 	}
-	if id, column := found.bound.ColumnIndex(); column && clause == havingClause && blk.aggOf[id] != nil && blk.exactAverage(blk.aggOf[id]) {
-		return blk.average(blk.aggOf[id])
+	if clause == havingClause {
+		if exact, err := blk.exactAlias(found, inner); exact != nil || err != nil {
+			return exact, err
+		}
 	}
 	return found.ref(), nil
 }

@@ -27,6 +27,8 @@ type column struct {
 	aggregate bool
 	wide      bool   // see QueryColumn.Wide
 	maker     string // see QueryColumn.Maker
+	// shown is the type that MySQL says, if the column's own has more digits (digits.go).
+	shown *types.Type
 	// padded says that PAD_CHAR_TO_FULL_LENGTH holds for the column.
 	padded bool
 	// zeroDate says that IS NULL in WHERE finds the zero date in the column (zerodate.go).

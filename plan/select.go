@@ -72,7 +72,7 @@ func (blk *block) assemble() (*result, error) {
 	padded := blk.rollupKeys()
 	for _, it := range blk.items {
 		it.info.NotNull = !it.bound.MayBeNull() && !padded.touches(it.bound)
-		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info, coer: it.bound.Coercibility(), aggregate: blk.isAggregate(it), wide: expr.Wide(it.bound), maker: blk.maker(it)})
+		out.cols = append(out.cols, column{id: it.id, table: it.info.Table, schema: it.info.Schema, info: it.info, coer: it.bound.Coercibility(), aggregate: blk.isAggregate(it), wide: expr.Wide(it.bound), maker: blk.maker(it), shown: it.shown})
 	}
 	return out, nil
 }

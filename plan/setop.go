@@ -14,6 +14,7 @@ func (b *builder) setOperation(op *syntax.SetOp, around *scope) (*result, error)
 		if q, ok := operand.(*syntax.Query); ok && q.Limit == nil {
 			b.orderIdle(q)
 		}
+		b.keepOperand(operand)
 	}
 	left, err := b.body(op.Left, around)
 	if err != nil {
@@ -42,7 +43,7 @@ func (b *builder) combine(op *syntax.SetOp, left, right *result) (*result, error
 	l, r := branch{input: left.rel}, branch{input: right.rel}
 	out := &result{rel: s}
 	for i := range left.cols {
-		both, t, coer, err := expr.Unify(b.env.Build, left.cols[i].expr(), right.cols[i].expr())
+		both, t, coer, err := expr.Unify(b.env.Build, left.cols[i].value(), right.cols[i].value())
 		if err != nil {
 			return nil, err
 		}

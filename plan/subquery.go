@@ -43,6 +43,7 @@ func (b *binder) resolveInner(q *syntax.Query) (*result, error) {
 	if q.Limit == nil {
 		b.build.orderIdle(q)
 	}
+	b.build.keepDigits(q)
 	return b.build.query(q, b.scope)
 }
 
@@ -56,7 +57,7 @@ func (b *binder) scalarSubquery(q *syntax.Query) (expr.Expr, error) {
 		return nil, types.Errorf(types.ErOperandColumns, 1)
 	}
 	if row := r.reduced(); row != nil {
-		return row[0], nil
+		return r.cols[0].shownOf(row[0]), nil
 	}
 	return b.scalarOf(r), nil
 }
@@ -84,7 +85,8 @@ func (r *result) reduced() []expr.Expr {
 
 // scalarOf is the expression of a resolved subquery of one column that stands for its one value.
 func (b *binder) scalarOf(r *result) expr.Expr {
-	return b.build.subqueryExpr(&subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}, exec.SubplanScalar, r.cols[0].info.Type, nil)
+	s := &subquery{rel: r.rel, cols: r.cols, apart: r.apart, joined: r.joined}
+	return r.cols[0].shownOf(b.build.subqueryExpr(s, exec.SubplanScalar, r.cols[0].info.Type, nil))
 }
 
 func (b *binder) exists(q *syntax.Query) (expr.Expr, error) {
@@ -173,7 +175,7 @@ func (b *binder) overRow(q *syntax.Query, compare func(*binder, []expr.Expr) (ex
 	within.scope = &scope{parent: b.scope, columns: r.cols}
 	row := make([]expr.Expr, len(r.cols))
 	for i := range r.cols {
-		row[i] = r.cols[i].expr()
+		row[i] = r.cols[i].value()
 	}
 	bound, err := compare(&within, row)
 	if err != nil {
@@ -274,6 +276,9 @@ func (b *binder) comparedRow(kind exec.SubplanKind, op string, left []expr.Expr,
 	}
 	if row := r.reduced(); row != nil && (kind == exec.SubplanRow || op == "=" || op == "<>") {
 		return b.comparedRows(op, left, row)
+	}
+	if kind != exec.SubplanRow && (op == "=" || op == "<>") && hashedIn(left, r) {
+		b.build.rounded(r)
 	}
 	if kind != exec.SubplanRow && r.reduced() == nil {
 		for i, x := range left {

@@ -88,7 +88,7 @@ func (s *Session) scalarIn(env *plan.Env, e syntax.Expr) (types.Value, error) {
 	if err != nil {
 		return types.Null(), err
 	}
-	v, err := bound.Eval(&s.ctx, nil)
+	v, err := bound.EvalFull(&s.ctx, nil)
 	return v.Clone(), err
 }
 
