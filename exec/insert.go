@@ -36,9 +36,10 @@ type inserter struct {
 	written      bool   // a row was stored or changed
 
 	// duplicates are the rows that collided, as MySQL counts them: of ON DUPLICATE KEY UPDATE those whose row was changed, with IGNORE those whose
-	// row was not. orphans are the rows that IGNORE left out because a parent is missing: they are neither records nor duplicates.
+	// row was not. left are the rows of Source that IGNORE left out because they fail a check or a parent is missing: they are neither records nor
+	// duplicates. Of other rows, such ones do not count in rowNo.
 	affected, duplicates uint64
-	orphans              int
+	left                 int
 	removed              uint64       // conflicting rows that REPLACE has deleted
 	old                  table.Reader // of conflicting rows: those with an equal unique key
 	oldRow               []types.Value
@@ -109,7 +110,7 @@ func (in *inserter) result(rows int) sqlapi.Result {
 		res.InsertID = in.last
 	}
 	if rows > 1 || in.node.Source != nil {
-		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo-in.orphans, in.duplicates, res.Warnings)
+		res.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", in.rowNo-in.left, in.duplicates, res.Warnings)
 	}
 	return res
 }
@@ -124,6 +125,7 @@ func (in *inserter) begin(rt *Runtime, n *Insert) {
 	*in = inserter{rowMaker: in.rowMaker, node: n, writer: rt.writer(n.Table), row: row[:width], given: given[:width], stored: in.stored}
 	in.init(rt, n.Table, n.Defaults)
 	in.checks = n.Checks
+	in.once = n.Load == nil
 	in.keeper = rt.keeper(n.Guard != nil)
 	clear(in.given)
 	for _, c := range n.Cols {
@@ -207,10 +209,20 @@ func (in *inserter) finishRow(err error) error {
 	if err == nil {
 		return in.store()
 	}
-	if in.demoted(err) {
-		return nil
+	return in.skip(err)
+}
+
+// skip leaves the row out, which is not counted, if IGNORE makes a warning of err.
+func (in *inserter) skip(err error) error {
+	if !in.demoted(err) {
+		return err
 	}
-	return err
+	if in.node.Source != nil {
+		in.left++
+	} else {
+		in.rowNo--
+	}
+	return nil
 }
 
 // evaluate computes the columns given. An expression may refer to columns given before it, by ordinal; other columns are to
@@ -389,10 +401,7 @@ func (in *inserter) store() error {
 		err = in.verify(in.row)
 	}
 	if err != nil {
-		if in.demoted(err) {
-			return nil
-		}
-		return err
+		return in.skip(err)
 	}
 	if in.ids.expected > 0 {
 		in.ids.expected--
@@ -418,13 +427,16 @@ func (in *inserter) store() error {
 
 // leaveOut ends a row that could not be stored because of other rows, if IGNORE makes that a warning.
 func (in *inserter) leaveOut(err error) error {
-	if !isDuplicateOrOrphan(err) || !in.demoted(err) {
+	if !isDuplicateOrOrphan(err) {
 		return err
 	}
 	if _, duplicate := isDuplicate(err); duplicate {
+		if !in.demoted(err) {
+			return err
+		}
 		in.duplicates++
-	} else {
-		in.orphans++
+	} else if err = in.skip(err); err != nil {
+		return err
 	}
 	in.ids.giveBack(in.rowGenerated)
 	return nil

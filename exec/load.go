@@ -49,6 +49,7 @@ func (in *inserter) fromFile() error {
 			in.rowNo--
 			return nil
 		}
+		rowNo := in.rowNo
 		if skip > 0 {
 			skip--
 			in.rowNo--
@@ -62,7 +63,7 @@ func (in *inserter) fromFile() error {
 		if !more {
 			return nil
 		}
-		if cut && skip == 0 {
+		if cut && skip == 0 && in.rowNo == rowNo { // a row that was left out has its warning
 			if err := in.complain(types.ErWarnTooManyRecords); err != nil {
 				return err
 			}

@@ -73,6 +73,7 @@ type multiUpdater struct {
 	*multiWriter
 	node        *MultiUpdate
 	buffers     []*updateBuffer // by target, nil for one that changes at once
+	left        int             // rows of a single table that messages do not count
 	matched     int
 	changedRows int
 }
@@ -122,7 +123,7 @@ func (u *multiUpdater) update(rowNo int) error {
 		}
 	}
 	for i := range u.node.Targets {
-		if err := u.updateTarget(i, rowNo); err != nil {
+		if err := u.updateTarget(i, rowNo-u.left); err != nil {
 			return err
 		}
 	}
@@ -159,6 +160,9 @@ func (u *multiUpdater) updateTarget(i, rowNo int) error {
 	}
 	if err != nil {
 		copy(row, u.before)
+		if u.node.Single && !counts(err) {
+			u.left++
+		}
 		return c.demote(err)
 	}
 	return nil

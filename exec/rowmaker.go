@@ -18,11 +18,16 @@ type rowMaker struct {
 	now      []types.Value
 	nowSet   []bool
 	lenient  bool // NULL in a NOT NULL column becomes the implicit default
+	// once says that a statement warns of NULL in a column once for all of its rows, as INSERT does in MySQL; nulled are the columns, by ordinal, of
+	// which it has.
+	once   bool
+	nulled []bool
 }
 
 func (m *rowMaker) init(rt *Runtime, t *catalog.Table, defaults []expr.Expr) {
 	m.rt, m.table, m.defaults, m.checks = rt, t, defaults, nil
 	m.nowSet = m.nowSet[:0]
+	m.once, m.nulled = false, nil
 }
 
 // verify refuses a complete row that fails a check.
@@ -100,6 +105,15 @@ func (m *rowMaker) null(c *catalog.Column) (types.Value, error) {
 func (m *rowMaker) badNull(c *catalog.Column) error {
 	if !m.lenient {
 		return types.Errorf(types.ErBadNull, c.Name)
+	}
+	if m.once {
+		if m.nulled == nil {
+			m.nulled = make([]bool, len(m.table.Columns))
+		}
+		if m.nulled[c.Ordinal] {
+			return nil
+		}
+		m.nulled[c.Ordinal] = true
 	}
 	m.rt.Ctx.Warn(types.LevelWarning, types.ErBadNull, c.Name)
 	return nil
@@ -275,6 +289,20 @@ func (m *rowMaker) demote(err error) error {
 		return nil
 	}
 	return err
+}
+
+// counts reports whether the numbers of rows in messages count a row that UPDATE IGNORE leaves as it is because of err: as in MySQL not if a check, a
+// view's option or a foreign key refuses it.
+func counts(err error) bool {
+	var e *types.Error
+	if !errors.As(err, &e) {
+		return true
+	}
+	switch e.Number {
+	case types.ErViewCheckFailed, types.ErCheckConstraintViolated, types.ErNoReferencedRow, types.ErNoReferencedRow2, types.ErRowIsReferenced, types.ErRowIsReferenced2:
+		return false
+	}
+	return true
 }
 
 // strictness remembers how a context was before a write changed it.

@@ -199,15 +199,19 @@ func (rt *Runtime) runUpdate(n *Update) (sqlapi.Result, error) {
 	c.defaults, c.checks = n.Defaults, n.Checks
 	c.guarded(n.Guard, rt.keeper(n.Guard != nil))
 	c.lenient = n.Ignore || !rt.Ctx.Strict
-	matched, changed := 0, 0
+	matched, changed, rowNo := 0, 0, 0
 	err := rt.drain(n.Input, func(b *types.Batch) error {
 		for i, rows := 0, b.Rows(); i < rows; i++ {
 			if err := rt.poll(); err != nil {
 				return err
 			}
 			matched++
-			did, err := c.update(n, b, b.Row(i), matched)
+			rowNo++
+			did, err := c.update(n, b, b.Row(i), rowNo)
 			if err != nil {
+				if !counts(err) {
+					rowNo--
+				}
 				if err = c.demote(err); err != nil {
 					return err
 				}

@@ -402,6 +402,9 @@ func (b *builder) cteReference(name, alias string) (r rel, cols []column, err er
 			}
 			b.combined[cols[k].id] = b.combined[c.cols[k].id]
 		}
+		if !ref.delta {
+			return b.keptApart(ref, alias), cols, nil
+		}
 		return ref, cols, nil
 	}
 	return nil, nil, nil

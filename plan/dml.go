@@ -408,7 +408,7 @@ func (b *builder) onDuplicate(node *exec.Insert, stmt *syntax.Insert, g *get, s 
 	if b.rowClause = byRowValues; r != nil {
 		b.rowClause = byRowKept
 	}
-	set, err := b.assignments(bind, s, node.Table, stmt.OnDup)
+	set, err := b.assignments(bind, s, node.Table, stmt.OnDup, nil)
 	b.rowClause = byRowNone
 	if err != nil {
 		return err
@@ -453,8 +453,9 @@ func (b *builder) sourceColumns(r *result, set []exec.Assignment, at map[int]int
 	}
 }
 
-// assignments binds SET over ids; targets are the columns that may be assigned. Col is an ordinal of t.
-func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, list []syntax.Assignment) ([]exec.Assignment, error) {
+// assignments binds SET over ids; targets are the columns that may be assigned. Col is an ordinal of t. assigned are the ids of the columns that have
+// been assigned before, to which those of list are added; nil if values do not see what is assigned.
+func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, list []syntax.Assignment, assigned idSet) ([]exec.Assignment, error) {
 	out := make([]exec.Assignment, 0, len(list))
 	for i := range list {
 		c, err := targets.find(&list[i].Column, fieldListClause)
@@ -471,7 +472,7 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 		case column.Generated != nil:
 			return nil, notDefault(t, column)
 		default:
-			e, err := bind.bind(list[i].Value)
+			e, err := b.bindAssigned(bind, list[i].Value, assigned)
 			if err != nil {
 				return nil, err
 			}
@@ -480,6 +481,9 @@ func (b *builder) assignments(bind *binder, targets *scope, t *catalog.Table, li
 			}
 			b.describeParam(e, column.Type)
 			a.Expr = stored(e, column)
+		}
+		if assigned != nil {
+			assigned[c.id] = true
 		}
 		out = append(out, a)
 	}
@@ -522,7 +526,7 @@ func (b *builder) update(stmt *syntax.Update) error {
 	if err := b.assignable(g, s, stmt.Set); err != nil {
 		return err
 	}
-	set, err := b.assignments(bind, s, g.table, stmt.Set)
+	set, err := b.assignments(bind, s, g.table, stmt.Set, idSet{})
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func (b *builder) derived(e *syntax.DerivedTable, s *scope) (rel, []column, erro
 		cols[i].zeroDate, cols[i].named = b.derivedZeroDate(&cols[i], merged), merged
 		b.handOn(&cols[i], cols[i].id, merged)
 	}
-	return b.keptApart(b.fencing(s.hints, inner.rel, e.Alias), e.Alias, before), cols, err
+	return b.keptApart(b.fencing(s.hints, inner.rel, e.Alias), e.Alias), cols, err
 }
 
 // renamed gives the columns of a derived table or CTE its alias and, where there is a list, its names.

@@ -153,7 +153,7 @@ func (b *builder) loadSet(node *exec.Insert, stmt *syntax.LoadData, g *get, s *s
 	b.aim("LOAD", g, g.alias)
 	bind := &binder{env: &env, build: b, scope: s, clause: fieldListClause}
 	b.rowClause = byRowValues
-	set, err := b.assignments(bind, s, node.Table, stmt.Set)
+	set, err := b.assignments(bind, s, node.Table, stmt.Set, nil)
 	b.rowClause = byRowNone
 	if err != nil {
 		return err

@@ -16,6 +16,8 @@ type multiTarget struct {
 	get   *get
 	alias string // of the table or view through which the statement names it
 	set   []exec.Assignment
+	// assigned are the ids of the columns that set assigns, as far as it is bound.
+	assigned idSet
 }
 
 // notUpdatable is the error about a column that cannot be changed. It names the column if others of its view can be, else the view or derived table.
@@ -70,7 +72,7 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 		c, _ := s.find(&stmt.Set[i].Column, fieldListClause)
 		for _, t := range targets {
 			if t.get.owns(c.id) {
-				set, err := b.assignments(bind, s, t.get.table, stmt.Set[i:i+1])
+				set, err := b.assignments(bind, s, t.get.table, stmt.Set[i:i+1], t.assigned)
 				if err != nil {
 					return err
 				}
@@ -85,7 +87,8 @@ func (b *builder) multiUpdate(stmt *syntax.Update) error {
 	if err != nil {
 		return err
 	}
-	node := &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore}
+	several := anyRel(from, func(r rel) bool { _, is := r.(*join); return is })
+	node := &exec.MultiUpdate{Input: st.node, Ignore: stmt.Ignore, Single: !several} // a view may show but one table
 	for _, t := range targets {
 		target, err := b.updateTarget(t, st)
 		if err != nil {
@@ -210,7 +213,7 @@ func addTarget(targets []*multiTarget, g *get, alias string) []*multiTarget {
 			return targets
 		}
 	}
-	return append(targets, &multiTarget{get: g, alias: alias})
+	return append(targets, &multiTarget{get: g, alias: alias, assigned: idSet{}})
 }
 
 // changes declares that the statement writes the targets, under exclusive locks, and that its subqueries must not read them.

@@ -7,7 +7,6 @@ import (
 	"github.com/pandodb/pando/exec"
 	"github.com/pandodb/pando/expr"
 	"github.com/pandodb/pando/syntax"
-	"github.com/pandodb/pando/types"
 )
 
 // UPDATE and DELETE whose subqueries read the table that they change, which derived tables, views and CTEs may: they have to see it as it was before the
@@ -60,22 +59,47 @@ type byRow uint8
 const (
 	byRowNone   byRow = iota
 	byRowValues       // ON DUPLICATE KEY UPDATE of INSERT … VALUES, and SET of LOAD DATA: they must not read the table at all
-	byRowKept         // ON DUPLICATE KEY UPDATE of INSERT … SELECT
+	byRowKept         // ON DUPLICATE KEY UPDATE of INSERT … SELECT, and a value of UPDATE that reads what is assigned before it
 )
 
-// keptApart puts a fence around a derived table of a clause of byRowKept that reads the table of the statement. Values depend on the row that is found, so
-// that they cannot be computed before the first row is written, but the rows of the derived table can be kept. before is how many tables were
-// resolved before it.
-func (b *builder) keptApart(r rel, alias string, before int) rel {
-	if b.rowClause != byRowKept {
+// keptApart puts a fence around a derived table or CTE of a clause of byRowKept that reads a table of the statement. Values depend on the row that is
+// found, so that they cannot be computed before the first row is written, but the rows of the derived table can be kept.
+func (b *builder) keptApart(r rel, alias string) rel {
+	if b.rowClause != byRowKept || !b.relReads(r, b.writtenTables(), map[*cte]bool{}) {
 		return r
 	}
-	for _, g := range b.gets[before:] {
-		if slices.ContainsFunc(b.targets, func(t writeTarget) bool { return t.table == g.table }) {
-			return &fence{r, alias}
-		}
+	return &fence{r, alias}
+}
+
+// writtenTables are the tables that the statement changes.
+func (b *builder) writtenTables() []*catalog.Table {
+	tables := make([]*catalog.Table, len(b.targets))
+	for i, t := range b.targets {
+		tables[i] = t.table
 	}
-	return r
+	return tables
+}
+
+// bindAssigned binds the value of an assignment of UPDATE. A subquery that reads a table of the statement and a column that is assigned before it
+// runs for each row, because rows that are collected do not have the new value yet: its derived tables are kept apart.
+func (b *builder) bindAssigned(bind *binder, value syntax.Expr, assigned idSet) (expr.Expr, error) {
+	e, err := bind.bind(value)
+	if err != nil || len(assigned) == 0 || len(b.subqueries) == 0 || !b.readsLate(e, b.writtenTables(), assigned) {
+		return e, err
+	}
+	b.rowClause = byRowKept
+	e, err = bind.bind(value)
+	b.rowClause = byRowNone
+	return e, err
+}
+
+// readsLate reports whether a subquery of e reads both one of the tables and a column that is assigned.
+func (b *builder) readsLate(e expr.Expr, tables []*catalog.Table, assigned idSet) (late bool) {
+	expr.Walk(e, func(n expr.Expr) bool {
+		late = late || b.subqueryOf(n) != nil && assigned.touches(n) && b.readsAny(n, tables)
+		return !late
+	})
+	return late
 }
 
 // updateCollected plans an UPDATE of one table whose assignments read it in subqueries, as one of several tables, which collects its rows.
@@ -96,29 +120,22 @@ func (b *builder) updateCollected(g *get, bind *binder, conds []expr.Expr, set [
 }
 
 // ahead returns e with a column of made in the place of what reads one of the tables: the whole of e, or its subqueries alone if e reads columns that are
-// assigned before it. Assignments are made from left to right, so a subquery that reads such a column would need the row in between, which there is not
-// yet when rows are collected.
-func (b *builder) ahead(e expr.Expr, tables []*catalog.Table, assigned idSet, made *[]computed) (expr.Expr, error) {
+// assigned before it. A subquery that reads such a column, too, runs for each row, see bindAssigned.
+func (b *builder) ahead(e expr.Expr, tables []*catalog.Table, assigned idSet, made *[]computed) expr.Expr {
 	column := func(e expr.Expr) expr.Expr {
 		id := b.newID()
 		*made = append(*made, computed{id, e})
 		return madeColumn(id, e, e.String())
 	}
 	if !assigned.touches(e) {
-		return column(e), nil
+		return column(e)
 	}
-	late := false
-	out := expr.Replace(e, func(n expr.Expr) expr.Expr {
-		if b.subqueryOf(n) == nil || !b.readsAny(n, tables) {
+	return expr.Replace(e, func(n expr.Expr) expr.Expr {
+		if b.subqueryOf(n) == nil || !b.readsAny(n, tables) || assigned.touches(n) {
 			return nil
 		}
-		late = late || assigned.touches(n)
 		return column(n)
 	})
-	if late {
-		return nil, types.Errorf(types.ErNotSupportedYet, "a subquery that reads the table of the UPDATE and a column that is assigned before it")
-	}
-	return out, nil
 }
 
 // evaluatedFirst adds to the rows that a statement collects the values that its assignments take from subqueries over tables that it changes.
@@ -136,10 +153,7 @@ func (b *builder) evaluatedFirst(st *stage, targets []*multiTarget) (*stage, err
 				break
 			}
 			if a.Expr != nil && b.readsOwn(t.set[i:i+1], tables) {
-				var err error
-				if a.Expr, err = b.ahead(a.Expr, tables, assigned, &made); err != nil {
-					return nil, err
-				}
+				a.Expr = b.ahead(a.Expr, tables, assigned, &made)
 			}
 			assigned[t.get.id(a.Col)] = true
 		}

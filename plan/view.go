@@ -65,7 +65,7 @@ func (b *builder) viewRelation(t *catalog.Table, alias string) (rel, []column, e
 	b.noteUpdatable(r.rel, t, merged, before)
 	b.noteLevel(r.rel, t)
 	if !merged {
-		return b.keptApart(r.rel, alias, before), cols, nil
+		return b.keptApart(r.rel, alias), cols, nil
 	}
 	return r.rel, cols, nil
 }
@@ -264,14 +264,15 @@ func (b *builder) viewChecks(g *get, set []int) ([]exec.Check, error) {
 	return out, nil
 }
 
-// rowChecks are the CHECK constraints of a table that a statement writes, and the check options of the views through which it does.
+// rowChecks are the check options of the views through which a statement writes a table, and then the CHECK constraints of the table, in the order in
+// which MySQL looks at them.
 func (b *builder) rowChecks(g *get, set []int) ([]exec.Check, error) {
-	checks, err := b.checks(g.table)
+	ofViews, err := b.viewChecks(g, set)
 	if err != nil {
 		return nil, err
 	}
-	ofViews, err := b.viewChecks(g, set)
-	return append(checks, ofViews...), err
+	checks, err := b.checks(g.table)
+	return append(ofViews, checks...), err
 }
 
 // unmade replaces the columns that views compute by their expressions over the columns of tables.
