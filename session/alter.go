@@ -209,7 +209,7 @@ func (s *Session) alterSpecs(t *catalog.Table, stmt *syntax.AlterTable) ([]ddl.A
 			actions = append(actions, some...)
 		case syntax.AlterOrderBy:
 			columns, err := orderColumns(t, spec.OrderBy)
-			if primaryKeyAfter(t, actions) {
+			if hasPrimaryKey(keysAfter(t, actions)) {
 				columns, err = nil, nil
 				s.context.Warn(types.LevelWarning, types.ErUnknownError, "ORDER BY ignored as there is a user-defined clustered index in the table '"+t.Name+"'")
 			}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,52 +50,63 @@ func isRowKey(spec *ddl.TableSpec, ix ddl.IndexSpec) bool {
 	})
 }
 
-// keepsRowKey refuses changes that take a table its last key of isRowKey, while new tables get one.
-func (s *Session) keepsRowKey(t *catalog.Table, actions []ddl.AlterSpec) error {
-	if s.get("sql_generate_invisible_primary_key") == "OFF" || !t.HasRowKey() {
-		return nil
-	}
+// keysAfter is what changes make of a table's columns and indexes, as far as keys go. Names in what is dropped, renamed and modified are those of the
+// table as it is, whatever the order of the changes.
+func keysAfter(t *catalog.Table, actions []ddl.AlterSpec) *ddl.TableSpec {
 	spec := likeTable(t)
-	column := func(name string) int {
-		return slices.IndexFunc(spec.Columns, func(c ddl.ColumnSpec) bool { return strings.EqualFold(c.Name, name) })
-	}
-	rename := func(from, to string) {
-		for i := range spec.Indexes {
-			for k := range spec.Indexes[i].Columns {
-				if part := &spec.Indexes[i].Columns[k]; strings.EqualFold(part.Column, from) {
-					part.Column = to
-				}
-			}
-		}
-	}
 	for _, action := range actions {
 		switch action := action.(type) {
 		case ddl.DropIndex:
 			spec.Indexes = slices.DeleteFunc(spec.Indexes, func(ix ddl.IndexSpec) bool {
 				return strings.EqualFold(ix.Name, action.Name) || ix.Primary && strings.EqualFold(action.Name, catalog.PrimaryName)
 			})
-		case ddl.AddIndex:
-			spec.Indexes = append(spec.Indexes, action.Index)
-		case ddl.AddColumn:
-			spec.Columns = append(spec.Columns, action.Column)
 		case ddl.DropColumn:
 			for i := range spec.Indexes {
 				spec.Indexes[i].Columns = slices.DeleteFunc(spec.Indexes[i].Columns, func(part ddl.IndexColumnSpec) bool { return strings.EqualFold(part.Column, action.Name) })
 			}
 			spec.Indexes = slices.DeleteFunc(spec.Indexes, func(ix ddl.IndexSpec) bool { return len(ix.Columns) == 0 })
+		}
+	}
+	columns := map[string]ddl.ColumnSpec{} // by the lower case name that they have now
+	for _, c := range spec.Columns {
+		columns[strings.ToLower(c.Name)] = c
+	}
+	for _, action := range actions {
+		switch action := action.(type) {
+		case ddl.DropColumn:
+			delete(columns, strings.ToLower(action.Name))
 		case ddl.RenameColumn:
-			if at := column(action.From); at >= 0 {
-				spec.Columns[at].Name = action.To
-				rename(action.From, action.To)
+			if c, ok := columns[strings.ToLower(action.From)]; ok {
+				c.Name = action.To
+				columns[strings.ToLower(action.From)] = c
 			}
 		case ddl.ModifyColumn:
-			if at := column(action.From); at >= 0 {
-				spec.Columns[at] = action.Column
-				rename(action.From, action.Column.Name)
+			if _, ok := columns[strings.ToLower(action.From)]; ok {
+				columns[strings.ToLower(action.From)] = action.Column
 			}
 		}
 	}
-	if slices.ContainsFunc(spec.Indexes, func(ix ddl.IndexSpec) bool { return isRowKey(spec, ix) }) {
+	for i := range spec.Indexes {
+		for k := range spec.Indexes[i].Columns {
+			part := &spec.Indexes[i].Columns[k]
+			part.Column = columns[strings.ToLower(part.Column)].Name
+		}
+	}
+	spec.Columns = slices.Collect(maps.Values(columns))
+	for _, action := range actions {
+		switch action := action.(type) {
+		case ddl.AddIndex:
+			spec.Indexes = append(spec.Indexes, action.Index)
+		case ddl.AddColumn:
+			spec.Columns = append(spec.Columns, action.Column)
+		}
+	}
+	return spec
+}
+
+// keepsRowKey refuses changes that take a table its last key of isRowKey, while new tables get one.
+func (s *Session) keepsRowKey(t *catalog.Table, after *ddl.TableSpec) error {
+	if s.get("sql_generate_invisible_primary_key") == "OFF" || !t.HasRowKey() || slices.ContainsFunc(after.Indexes, func(ix ddl.IndexSpec) bool { return isRowKey(after, ix) }) {
 		return nil
 	}
 	return types.Errorf(types.ErNotSupportedYet, "an operation that leaves the table without a PRIMARY KEY or a UNIQUE NOT NULL key while @@sql_generate_invisible_primary_key=ON.")

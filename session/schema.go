@@ -98,37 +98,31 @@ func (s *Session) requirePrimaryKey(has bool) error {
 	return types.NewError(errNoPrimaryKey, noPrimaryKey)
 }
 
-// keepsKeys refuses changes that sql_require_primary_key and a generated primary key forbid.
+// keepsKeys refuses changes that sql_require_primary_key and a generated primary key forbid. Those that leave no column are refused elsewhere.
 func (s *Session) keepsKeys(t *catalog.Table, actions []ddl.AlterSpec) error {
-	if err := s.requirePrimaryKey(keepsPrimaryKey(t, actions)); err != nil {
+	after := keysAfter(t, actions)
+	if len(after.Columns) == 0 {
+		return nil
+	}
+	if err := s.requirePrimaryKey(hasPrimaryKey(after) || onlyRenames(actions)); err != nil {
 		return err
 	}
-	if err := s.keepsRowKey(t, actions); err != nil {
+	if err := s.keepsRowKey(t, after); err != nil {
 		return err
 	}
 	return keepsGeneratedKey(t, actions)
 }
 
-// keepsPrimaryKey reports whether a table has a primary key after changes, or changes its name alone.
-func keepsPrimaryKey(t *catalog.Table, actions []ddl.AlterSpec) bool {
-	return primaryKeyAfter(t, actions) || !slices.ContainsFunc(actions, func(action ddl.AlterSpec) bool {
+// onlyRenames reports whether changes are of the table's name alone.
+func onlyRenames(actions []ddl.AlterSpec) bool {
+	return !slices.ContainsFunc(actions, func(action ddl.AlterSpec) bool {
 		_, renames := action.(ddl.RenameTo)
 		return !renames
 	})
 }
 
-// primaryKeyAfter reports whether a table has a primary key after changes.
-func primaryKeyAfter(t *catalog.Table, actions []ddl.AlterSpec) bool {
-	has := t.PK != nil
-	for _, action := range actions {
-		switch action := action.(type) {
-		case ddl.DropIndex:
-			has = has && !strings.EqualFold(action.Name, catalog.PrimaryName)
-		case ddl.AddIndex:
-			has = has || action.Index.Primary
-		}
-	}
-	return has
+func hasPrimaryKey(spec *ddl.TableSpec) bool {
+	return slices.ContainsFunc(spec.Indexes, func(ix ddl.IndexSpec) bool { return ix.Primary })
 }
 
 // schemaChange returns the function that carries a statement out, or nil for a statement that is not supported.
