@@ -59,8 +59,9 @@ type joinRel struct {
 type joinGraph struct {
 	rels    []*joinRel
 	filters []expr.Expr
-	dear    []expr.Expr // conditions that run a subquery for each row
-	lookups bool        // only lookups are considered
+	dear    []expr.Expr          // conditions that run a subquery for each row
+	lookups bool                 // only lookups are considered
+	made    map[expr.Expr]uint64 // what makers has found; nil while relations are still added
 }
 
 // method is how a relation is joined to those before it.
@@ -179,15 +180,22 @@ func (b *builder) graph(r rel) (*joinGraph, error) {
 			return nil, err
 		}
 	}
+	g.made = make(map[expr.Expr]uint64, len(g.filters))
 	return g, nil
 }
 
 // makers is the set of relations that make columns of e.
 func (g *joinGraph) makers(e expr.Expr) (set uint64) {
+	if known, ok := g.made[e]; ok {
+		return known
+	}
 	for i, rel := range g.rels {
 		if rel.ids.touches(e) {
 			set |= 1 << i
 		}
+	}
+	if g.made != nil {
+		g.made[e] = set
 	}
 	return set
 }

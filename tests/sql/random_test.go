@@ -250,8 +250,12 @@ var (
 	//     than that of the sums of every row; within SHA2 they compare other texts than by themselves;
 	//   - a TIME that is read as a date is rounded to the next day from noon on, but for times of today, and a number below 101 is a date that is none
 	//     elsewhere (see sqlgen), also where a choice or ADDTIME of a text has made it;
-	//   - TIME_FORMAT and a GREATEST that is 16383-15-31 lose their last digit where they are groups with totals, and MIN and MAX of TIME_FORMAT in groups;
-	//   - a TIME beside a bound that is NULL is compared as a text, and as a time where it has an index.
+	//   - TIME_FORMAT and a GREATEST that is 16383-15-31 lose their last digit where they are groups with totals, and MIN, MAX and GROUP_CONCAT of TIME_FORMAT in groups;
+	//   - a TIME beside a bound that is NULL is compared as a text, and as a time where it has an index;
+	//   - an unsigned integer with the highest bit, as bit operations make it, is IN a list that has the negative number of the same bits;
+	//   - an integer or BIT that IF or CASE chooses is a text of bytes for BIN and OCT, and the BIT's bytes have become digits in an opaque value;
+	//   - JSON_VALID of an ENUM or SET that IF, CASE or NULLIF may choose is 0 for NULL;
+	//   - documents that are arrays or objects are not sorted, so that equal ones are several groups with totals.
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
@@ -272,8 +276,13 @@ var (
 		regexp.MustCompile(`FROM v1 x WHERE .*x\.bt (NOT )?(IN \(|BETWEEN )[^)]*'|FROM v1 x WHERE .*' (NOT )?BETWEEN .* AND x\.bt`),
 		regexp.MustCompile(`BETWEEN NULLIF\([xb]'[^']*', [xb]?'`),
 		regexp.MustCompile(`[xy]\.(da|dt|ts) (NOT )?BETWEEN ('[^']*'|(DATE|TIMESTAMP) '[^']*') AND [xy]\.(` + numberColumn + `)`),
-		regexp.MustCompile(`\bTIME\(\(*(` + bitOperation + `)`),
-		regexp.MustCompile(`CAST\(\(*(` + bitOperation + `)[^']* AS TIME`),
+		regexp.MustCompile(`\bTIME\(\(*(` + bitOperation + `|CAST\([^']* AS UNSIGNED)`),
+		regexp.MustCompile(`CAST\(\(*(` + bitOperation + `|CAST\([^']* AS UNSIGNED)[^']* AS TIME`),
+		regexp.MustCompile(`(~\(*[^ ]+|\)? (<<|\||\^|&) \(*[^ ]+) (NOT )?IN \([^)S]`),
+		regexp.MustCompile(`\b(BIN|OCT)\(\(*(IF\(|CASE )` + nested + `[xy]\.bt`),
+		regexp.MustCompile(`JSON_(ARRAY|OBJECT|ARRAY_APPEND|ARRAY_INSERT|INSERT|SET|REPLACE)\(.*(IFNULL|COALESCE)\([^()]*[xy]\.bt`),
+		regexp.MustCompile(`JSON_VALID\(\(*(IF\(|CASE |NULLIF\()` + nested + `[xy]\.(en|se)`),
+		regexp.MustCompile(`^SELECT (JSON_(ARRAY|OBJECT|MERGE_\w+|SET|INSERT|REPLACE|REMOVE|ARRAY_\w+)\(.*) AS k.* WITH ROLLUP`),
 		regexp.MustCompile(`(TIME|HOUR|MINUTE|SECOND|YEAR|MONTH|DAY|QUARTER|WEEK|DATE|TIMESTAMP|EXTRACT\(\w+ FROM|TIME_TO_SEC|TIME_FORMAT|DATE_FORMAT|TIMEDIFF|ADDTIME|SUBTIME|LAST_DAY|CAST)[( ]\(*CAST\(.* AS (DOUBLE|FLOAT|REAL)\)`),
 		regexp.MustCompile(`x\.id FROM v. x WHERE DATE '[^']*' NOT IN \(SELECT y\.tm `),
 		regexp.MustCompile(`x\.id FROM v. x WHERE .*(JSON_|x\.js).*[<>=] \(\(?\((TRUE|` + literal + `) (NOT )?REGEXP '[^']*'\)`),
@@ -282,17 +291,18 @@ var (
 		regexp.MustCompile(`(IFNULL|COALESCE)\([^()]*[xy]\.bt[^()]*\)\)? (NOT )?(LIKE|REGEXP)`),
 		regexp.MustCompile(`FIND_IN_SET\(.*x\.se\)|FIND_IN_SET\(.*x\.la`),
 		regexp.MustCompile(`(MIN|MAX)\((CAST\(.* AS JSON\)|JSON_(ARRAY|OBJECT|SET|INSERT|REPLACE|REMOVE|MERGE_\w+|ARRAY_\w+)\().* GROUP BY`),
-		regexp.MustCompile(`^SELECT HEX\(p\) FROM \(SELECT ([\d.]+e\d+ AS p .* SELECT [xy]('|\.(vb|bn|bl))|([xb]'|x\.(vb|bn|bl)).* SELECT [\d.]+e\d+ FROM)`),
+		regexp.MustCompile(`^SELECT HEX\(p\) FROM \(SELECT ([\d.]+e\d+ AS p .* SELECT ([xb]'|[xy]\.(vb|bn|bl))|([xb]'|x\.(vb|bn|bl)).* SELECT [\d.]+e\d+ FROM)`),
 		regexp.MustCompile(`SELECT MAKE_SET\(.*x\.js\)+ AS k`),
 		regexp.MustCompile(`(MIN|MAX)\(CONVERT\((x\.la USING utf8mb4|x\.js USING latin1)\)`),
 		regexp.MustCompile(`JSON_[A-Z_]*\(.*(LEAST|GREATEST)\(.*([xy]\.(da|dt|ts)|DATE '|TIMESTAMP ')`),
+		regexp.MustCompile(`CAST\(\(*(LEAST|GREATEST)\(` + nested + `[xy]\.(da|dt|ts)` + nested + `\)+ AS JSON\)`),
 		regexp.MustCompile(`(SUM|AVG)\((LEAST|GREATEST)\([^']*([xy]\.da|DATE ')`),
 		regexp.MustCompile(`SHA2\(\(*(LEAST|GREATEST)\(`),
 		regexp.MustCompile(`\b(ADDTIME|SUBTIME|TIMEDIFF)\(([^']*, )?\(*(` + bitOperation + `)`),
 		regexp.MustCompile(`\b(` + dayFunction + `)\(+` + dubiousDay),
 		regexp.MustCompile(`CAST\(+` + dubiousDay + `.* AS DATE\)`),
 		regexp.MustCompile(`(LEAST|GREATEST)\([xy]\.da, \(?(IF\(|CASE )` + nested + `(THEN|ELSE|,) [xy]\.` + numberColumn),
-		regexp.MustCompile(`(MIN|MAX)\(TIME_FORMAT\(.* GROUP BY`),
+		regexp.MustCompile(`(MIN|MAX|GROUP_CONCAT)\(TIME_FORMAT\(.* GROUP BY`),
 		regexp.MustCompile(`SELECT (TIME_FORMAT\([^']*'[^']*'|GREATEST\('[^']*', \(?DATE '[^']*'\)?)\) AS k, .* WITH ROLLUP`),
 		regexp.MustCompile(`v1 x WHERE x\.tm (NOT )?BETWEEN (TIME )?'[^']*' AND NULL`),
 	}
