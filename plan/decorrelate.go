@@ -110,22 +110,10 @@ func (b *builder) liftConditions(f *filter, wanted float64) (rel, error) {
 	}
 	for _, j := range l.joins {
 		if rejectsAny(rest, outputs(j.right)) {
-			innerJoin(j)
+			b.innerJoin(j)
 		}
 	}
 	return filtered(l.input, rest), nil
-}
-
-// innerJoin turns a left join into an inner one, and moves the conditions of ON that read the left side alone into a filter of that side.
-func innerJoin(j *join) {
-	j.kind = exec.JoinInner
-	both, left := split(j.on, outputs(j.right).touches)
-	j.on = both
-	if f, ok := j.left.(*filter); ok {
-		j.left = filtered(f.input, append(f.conds[:len(f.conds):len(f.conds)], left...))
-	} else {
-		j.left = filtered(j.left, left)
-	}
 }
 
 func (b *builder) liftExtend(r *extend, wanted float64) (rel, error) {
@@ -450,7 +438,11 @@ func (l *lifter) semiJoin(c expr.Expr) (*join, error) {
 	if less, err := l.cheaper(e, s, made); err != nil || !less {
 		return nil, err
 	}
-	return &join{kind: kind, left: l.input, right: made.right, on: made.on}, nil
+	j := &join{kind: kind, left: l.input, right: made.right, on: made.on}
+	if kind == exec.JoinSemi {
+		b.sinkLeft(j)
+	}
+	return j, nil
 }
 
 // matches estimates how many rows of core match an outer row by the most selective equality that a hash join can use; 0 if there is none.
