@@ -17,10 +17,14 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	switch {
 	case t.IsInteger() && x.isChosenDocument(), t.ID == types.TypeYear && x.isChosenDocument():
 		x = b.coerced(x, stringType(-1, types.Utf8mb4Bin))
-	case t.IsInteger() && !isExtremeDate(x): // not asNumber: it reads the text of a CASE or IF
+	case t.IsInteger() && isExtremeDate(computed(x)):
+		x = integerOf(x)
+	case t.IsInteger(): // not asNumber: it reads the text of a CASE or IF
 		if x = AsNumber(x); !t.Unsigned || !x.IsCall("unix_timestamp") {
 			x = wholeNumber(x)
 		}
+	case t.ID == types.TypeDecimal:
+		x = asDecimal(x)
 	case t.IsNumeric() && t.ID != types.TypeYear:
 		x = asNumber(x)
 	}

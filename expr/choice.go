@@ -150,6 +150,18 @@ func integerOf(e Expr) Expr {
 	if isCase(e) && (isTextual(&e.typ) || e.typ.IsTemporal()) && e.choosesNumbers() {
 		return wholeChoice(e)
 	}
+	switch c := computed(e); {
+	case isExtremeDate(c):
+		return extremeNumber(c, intType(21))
+	case isExtremeOfNumbers(c):
+		return extremeOfNumbers(c, intType(21), toInteger)
+	case c.IsCall("elt"):
+		return eltNumber(c, intType(21), toInteger)
+	case c.IsCall("nullif") && isTextual(&c.typ):
+		if x := integerOf(c.args[0]); x != c.args[0] || isMember(x) {
+			return nullIfNumber(c, x)
+		}
+	}
 	return wholeNumber(asNumber(e))
 }
 

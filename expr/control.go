@@ -409,7 +409,7 @@ func buildNullIf(b *BuildContext, n *Node) error {
 	}
 	n.typ, n.coer, n.ascii, n.aux = n.args[0].typ, n.args[0].coer, n.args[0].ascii, c
 	n.pass(n.args[0])
-	if t := &n.args[0].typ; t.ID == types.TypeEnum || t.ID == types.TypeSet { // a text, unless a number is wanted (asNumber)
+	if t := &n.args[0].typ; isMember(n.args[0]) { // a text, unless a number is wanted (asNumber)
 		n.typ = stringType(charLength(t), t.Coll)
 	}
 	n.typ.ZeroFill = false // its zeros are in texts only

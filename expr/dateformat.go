@@ -158,7 +158,7 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || f.IsNull() {
 		return types.Null(), err
 	}
-	d, _, _, _, trailing, ok := types.DateByFormat(s.B, f.B, func() error {
+	d, clock, trailing, ok := types.DateByFormat(s.B, f.B, func() error {
 		ctx.failed = ctx.poll()
 		return ctx.failed
 	})
@@ -176,7 +176,11 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		ok = false
 	}
 	if !ok {
-		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, "datetime", s.B, n.name) // "datetime" even for DATE and TIME
+		what, wrong := "datetime", s.B // "datetime" even for DATE and TIME
+		if clock != nil {
+			what, wrong = "time", clock
+		}
+		ctx.Warn(types.LevelWarning, types.ErWrongValueForType, what, wrong, n.name)
 		return types.Null(), nil
 	}
 	if trailing {
@@ -187,8 +191,8 @@ func evalStrToDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	case types.TypeDate:
 		return types.Date(types.PackDate(d.Year, d.Month, d.Day)), nil
 	case types.TypeTime:
-		clock := timeOfDay(types.PackDatetime(types.DateTime{Hour: d.Hour, Minute: d.Minute, Second: d.Second, Micro: d.Micro}))
-		return types.Time(clock+int64(d.Day)*24*microsPerHour, uint8(n.typ.Scale)), nil
+		ofDay := timeOfDay(types.PackDatetime(types.DateTime{Hour: d.Hour, Minute: d.Minute, Second: d.Second, Micro: d.Micro}))
+		return types.Time(ofDay+int64(d.Day)*24*microsPerHour, uint8(n.typ.Scale)), nil
 	}
 	return types.Datetime(packed, uint8(n.typ.Scale)), nil
 }

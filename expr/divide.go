@@ -12,7 +12,7 @@ func buildIntDiv(b *BuildContext, n *Node) error {
 	if err := rejectRows(n.args); err != nil {
 		return err
 	}
-	n.args = []Expr{asNumber(n.args[0]), asNumber(n.args[1])}
+	n.args = []Expr{asDecimal(n.args[0]), asDecimal(n.args[1])}
 	x, y := n.args[0], n.args[1]
 	n.coer = CoerNumeric
 	n.typ = intType(21)

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pandodb/pando/types"
 )
@@ -105,10 +106,10 @@ func (b *BuildContext) buildExtremeDate(n *Node, where []int) error {
 	}
 	own := make([]Expr, len(n.args))
 	for i, a := range n.args {
-		switch a.typ.ID {
-		case types.TypeChar, types.TypeBinary: // it becomes a VARCHAR where fraction digits make it longer
+		switch {
+		case a.typ.ID == types.TypeChar || a.typ.ID == types.TypeBinary: // it becomes a VARCHAR where fraction digits make it longer
 			x.number = x.number && x.typ.Scale > 0
-		case types.TypeTinyText, types.TypeText, types.TypeMediumText, types.TypeLongText, types.TypeTinyBlob, types.TypeBlob, types.TypeMediumBlob, types.TypeLongBlob, types.TypeJSON:
+		case a.typ.IsBlob() || a.typ.ID == types.TypeJSON || isTextOfMoment(a):
 			x.number = false
 		}
 		if own[i] = a; a.typ.ID == types.TypeYear {
@@ -254,39 +255,57 @@ func evalExtremeDate(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) 
 	return ctx.fromUTF8(n, ctx.keep(types.AppendDatetime(ctx.scratch(), packed, uint8(x.typ.Scale)))), nil
 }
 
-// extremeNumber returns e, which is GREATEST or LEAST over dates and other values, as a number.
-func extremeNumber(e Expr) Expr {
+// extremeNumber returns e, which is GREATEST or LEAST over dates and other values, as a number of type t; as an integer without its fraction.
+func extremeNumber(e Expr, t types.Type) Expr {
 	n := newCall("date as number", []Expr{e})
-	n.hidden, n.typ, n.coer, n.ascii = true, doubleType(), CoerNumeric, true
+	n.hidden, n.typ, n.coer, n.ascii = true, t, CoerNumeric, true
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		e := n.args[0]
 		x := e.aux.(*extremeDate)
 		packed, _, null, err := x.packed(ctx, e, row)
-		switch {
-		case null:
+		if null {
 			return types.Null(), err
-		case packed == noDate:
-			return types.Float(noDateNumber), nil
 		}
 		v := types.Datetime(packed, types.MaxFsp)
-		if x.typ.ID == types.TypeDate {
+		switch {
+		case packed == noDate:
+			v = types.Int(noDateNumber)
+		case x.typ.ID == types.TypeDate:
 			v = types.Date(packed)
+		}
+		switch d := ctx.decimal(&v); n.typ.Kind() {
+		case types.KindInt:
+			whole, _ := types.DecToInt(types.DecTruncate(d, 0))
+			return types.Int(whole), nil
+		case types.KindDecimal:
+			return types.DecRound(d, int(n.typ.Scale)), nil
 		}
 		return types.Float(ctx.float(&v)), nil
 	}
 	return n
 }
 
-// extremeOfNumbers returns GREATEST or LEAST of texts and other values as the extreme of the numbers that they are.
-func extremeOfNumbers(e Expr) Expr {
+// extremeOfNumbers returns GREATEST or LEAST of texts and other values as the extreme of the numbers of type t that convert makes of them.
+func extremeOfNumbers(e Expr, t types.Type, convert func(e Expr) Expr) Expr {
 	n := newCall(e.name, make([]Expr, 0, len(e.args)))
 	n.flags = e.flags
 	for _, a := range e.args {
-		n.args = append(n.args, toNumber(a, doubleType()))
+		n.args = append(n.args, convert(a))
 	}
-	n.typ, n.coer, n.ascii = doubleType(), CoerNumeric, true
-	n.aux, n.eval = &comparator{class: classFloat, mask: extremeMask(n)}, evalExtreme
+	n.typ, n.coer, n.ascii = t, CoerNumeric, true
+	n.aux, n.eval = &comparator{class: classOf(&t), mask: extremeMask(n)}, evalExtreme
 	return n
+}
+
+// isExtremeOfNumbers reports whether e is GREATEST or LEAST of texts and times or years that is the extreme of numbers where one is expected.
+func isExtremeOfNumbers(e Expr) bool {
+	return (e.typ.ID == types.TypeVarchar || e.typ.ID == types.TypeVarbinary) && e.IsCall("greatest", "least") && slices.ContainsFunc(e.args, isTimeOrYear) &&
+		!slices.ContainsFunc(e.args, isTextOfMoment)
+}
+
+// isTextOfMoment reports whether e is a text that a function computed of a text as a date or time: such a text is a CHAR to MySQL.
+func isTextOfMoment(e Expr) bool {
+	return isTextual(&e.typ) && computed(origin(e)).IsCall("date_add", "date_sub", "addtime", "subtime")
 }
 
 // isExtremeDate reports whether e is GREATEST or LEAST over dates and other values that is a date as a number.

@@ -7,16 +7,18 @@ import (
 	"github.com/pandodb/pando/types"
 )
 
-// realArguments and integerArguments map function names to a bit set of their arguments that are numbers (bit 0 is the first), integers those of the second:
+// realArguments, decimalArguments and integerArguments map function names to a bit set of their arguments that are numbers (bit 0 is the first), doubles,
+// decimals or integers:
 // there a literal x'..' or b'..' is the number of its bits, as in MySQL, and not the text of its bytes. Builders of operators, and of functions whose result
 // type is that of an argument, call AsNumber themselves.
 var (
 	realArguments = map[string]uint{
-		"maketime": 1 << 2, "sec_to_time": 1 << 0, "from_unixtime": 1 << 0, "interval": everyArgument, "format": 1 << 0, "conv": 1 << 0, "bin": 1 << 0, "oct": 1 << 0,
+		"interval": everyArgument, "format": 1 << 0, "conv": 1 << 0, "bin": 1 << 0, "oct": 1 << 0,
 		"sign": 1 << 0, "sqrt": 1 << 0, "pow": 1<<0 | 1<<1, "power": 1<<0 | 1<<1, "exp": 1 << 0, "ln": 1 << 0, "log": 1<<0 | 1<<1, "log2": 1 << 0,
 		"log10": 1 << 0, "sin": 1 << 0, "cos": 1 << 0, "tan": 1 << 0, "cot": 1 << 0, "asin": 1 << 0, "acos": 1 << 0, "atan": 1<<0 | 1<<1,
 		"atan2": 1<<0 | 1<<1, "degrees": 1 << 0, "radians": 1 << 0, "sleep": 1 << 0, "get_lock": 1 << 1, "format_bytes": 1 << 0, "format_pico_time": 1 << 0,
 	}
+	decimalArguments = map[string]uint{"maketime": 1 << 2, "sec_to_time": 1 << 0, "from_unixtime": 1 << 0}
 	integerArguments = map[string]uint{
 		"makedate": 1<<0 | 1<<1, "maketime": 1<<0 | 1<<1, "from_days": 1 << 0, "period_add": 1<<0 | 1<<1, "period_diff": 1<<0 | 1<<1, "week": 1 << 1, "yearweek": 1 << 1,
 		"left": 1 << 1, "right": 1 << 1, "substring": 1<<1 | 1<<2, "substr": 1<<1 | 1<<2, "mid": 1<<1 | 1<<2, "lpad": 1 << 1, "rpad": 1 << 1,
@@ -31,11 +33,11 @@ const everyArgument = ^uint(0)
 
 // readNumbers makes the arguments of n that the function reads as numbers or integers what they are as such.
 func (n *Node) readNumbers() {
-	reals, integers := realArguments[n.name], integerArguments[n.name]
+	reals, decimals, integers := realArguments[n.name], decimalArguments[n.name], integerArguments[n.name]
 	if n.IsCall("hex") && n.args[0].typ.IsNumeric() {
 		integers = 1 // else it shows the bytes of a text
 	}
-	if reals|integers == 0 {
+	if reals|decimals|integers == 0 {
 		return
 	}
 	args := slices.Clone(n.args)
@@ -44,6 +46,8 @@ func (n *Node) readNumbers() {
 		case n.IsCall("bit_count") && binaryOperand(a): // its bytes are counted
 		case integers>>uint(i)&1 != 0 || integers == everyArgument:
 			args[i] = integerOf(a)
+		case decimals>>uint(i)&1 != 0:
+			args[i] = asDecimal(a)
 		case reals>>uint(i)&1 == 0 && reals != everyArgument:
 		case n.IsCall("conv", "oct", "bin"): // they read texts
 			args[i] = AsNumber(a)
@@ -59,29 +63,34 @@ func (n *Node) readNumbers() {
 // asNumber is AsNumber that also converts IF, CASE, GREATEST and LEAST whose result is a text because their arguments differ in type. Where a
 // number is expected, MySQL evaluates the chosen argument as one, not the number that its text begins with: a date is 20240131 and not 2024, an
 // ENUM is its position.
-func asNumber(e Expr) Expr {
+func asNumber(e Expr) Expr { return numberOf(e, false) }
+
+// asDecimal is asNumber where MySQL evaluates a decimal: ELT has none but that in which its text begins.
+func asDecimal(e Expr) Expr { return numberOf(e, true) }
+
+func numberOf(e Expr, decimal bool) Expr {
 	switch {
 	case isExtremeDate(computed(e)):
-		return extremeNumber(computed(e))
+		if decimal {
+			return extremeNumber(computed(e), decimalType(datetimeDigits+types.MaxFsp, types.MaxFsp))
+		}
+		return extremeNumber(computed(e), doubleType())
 	case isTextual(&e.typ) && computed(e).IsCall("date_add", "date_sub", "addtime", "subtime"):
 		return dateTextNumber(e)
-	case (e.typ.ID == types.TypeVarchar || e.typ.ID == types.TypeVarbinary) && computed(e).IsCall("greatest", "least") && slices.ContainsFunc(computed(e).args, isTimeOrYear):
-		return extremeOfNumbers(computed(e))
+	case isExtremeOfNumbers(computed(e)):
+		return extremeOfNumbers(computed(e), doubleType(), toDouble)
 	case e.typ.ID == types.TypeJSON && e.IsCall("coalesce", "ifnull"): // the number that its text begins with
 		return (*BuildContext)(nil).coerced(e, stringType(-1, types.Utf8mb4Bin))
 	case computed(e).IsCall("elt"):
-		return eltNumber(computed(e))
-	case e.IsCall("nullif") && (e.args[0].typ.ID == types.TypeEnum || e.args[0].typ.ID == types.TypeSet):
-		n := *e
-		n.typ = e.args[0].typ
-		return &n
-	case isHexNullIf(e):
-		e = computed(e)
-		n := *e
-		n.args = slices.Clone(e.args)
-		n.args[0] = AsNumber(e.args[0])
-		n.typ = n.args[0].typ
-		return &n
+		if decimal {
+			return e
+		}
+		return eltNumber(computed(e), doubleType(), toDouble)
+	case computed(e).IsCall("nullif"):
+		c := computed(e)
+		if x := numberOf(c.args[0], decimal); x != c.args[0] || isMember(x) {
+			return nullIfNumber(c, x)
+		}
 	}
 	if !isCase(e) || !isTextual(&e.typ) && !e.typ.IsTemporal() {
 		return AsNumber(e)
@@ -97,7 +106,7 @@ func asNumber(e Expr) Expr {
 	}
 	for i := n.firstResult(); i < len(n.args); i++ {
 		if n.isResult(i) && n.args[i].typ.Kind() != n.typ.Kind() {
-			n.args[i] = toNumber(n.args[i], n.typ)
+			n.args[i] = coercedNumber(numberOf(origin(n.args[i]), decimal), n.typ)
 		}
 	}
 	return &n
@@ -123,13 +132,24 @@ func isHexNullIf(e Expr) bool {
 	return c.IsCall("nullif") && c.args[0].isHexLiteral()
 }
 
-// eltNumber returns the ELT as the number that the chosen argument is.
-func eltNumber(e Expr) Expr {
+// isMember reports whether e is of ENUM or SET, and so a number where one is expected.
+func isMember(e Expr) bool { return e.typ.ID == types.TypeEnum || e.typ.ID == types.TypeSet }
+
+// nullIfNumber returns the NULLIF e as the number x that its first argument is.
+func nullIfNumber(e, x Expr) Expr {
+	n := *e
+	n.args = []Expr{x, e.args[len(e.args)-2], e.args[len(e.args)-1]}
+	n.typ, n.coer, n.ascii, n.batch, n.filter = x.typ, CoerNumeric, true, nil, nil
+	return &n
+}
+
+// eltNumber returns the ELT as the number of type t that convert makes of the chosen argument.
+func eltNumber(e Expr, t types.Type, convert func(e Expr) Expr) Expr {
 	n := *e
 	n.args = slices.Clone(e.args)
-	n.typ, n.coer, n.ascii, n.batch, n.filter = doubleType(), CoerNumeric, true, nil, nil
+	n.typ, n.coer, n.ascii, n.batch, n.filter = t, CoerNumeric, true, nil, nil
 	for i := range n.args[1:] {
-		n.args[i+1] = toDouble(n.args[i+1])
+		n.args[i+1] = convert(n.args[i+1])
 	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		i, null, err := ctx.int(n.args[0], row)
@@ -203,8 +223,25 @@ func (n *Node) results() []Expr {
 func toDouble(e Expr) Expr { return toNumber(e, doubleType()) }
 
 // toNumber is toDouble with another type of number.
-func toNumber(e Expr, t types.Type) Expr {
-	e = asNumber(origin(e))
+func toNumber(e Expr, t types.Type) Expr { return coercedNumber(asNumber(origin(e)), t) }
+
+// toInteger is toNumber with the integer that is read from e; one without a sign keeps its bits.
+func toInteger(e Expr) Expr {
+	n := coercedNumber(integerOf(origin(e)), intType(21))
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		if v.K == types.KindUint {
+			return types.Int(v.N), nil
+		}
+		return ctx.coerceValue(&v, n.args[0], &n.typ), nil
+	}
+	return n
+}
+
+func coercedNumber(e Expr, t types.Type) Expr {
 	n := newCall("coerce", []Expr{e})
 	n.hidden, n.typ, n.coer, n.ascii, n.notNull, n.eval = true, t, CoerNumeric, true, e.notNull, evalCoerce
 	return n

@@ -57,7 +57,7 @@ func buildDateAdd(b *BuildContext, n *Node) error {
 	switch d := fspOfArg(args[1]); {
 	case u == types.UnitSecond && d > 0:
 		t.Scale = max(t.Scale, d)
-		args[1] = asNumber(args[1])
+		args[1] = asDecimal(args[1])
 	case !u.Composite():
 		args[1] = integerOf(args[1])
 	}

@@ -446,7 +446,8 @@ func TestOracleStrToDate(t *testing.T) {
 		{"99-12-31", "%y-%m-%d"}, {"2020-13-01", "%Y-%m-%d"}, {"x", "%Y"}, {"  2020  01", "%Y %m"}, {"2020-01-02xyz", "%Y-%m-%d"}}
 	var checks []oracleCheck
 	for _, c := range cases {
-		d, date, clock, micros, _, ok := DateByFormat([]byte(c[0]), []byte(c[1]), nil)
+		d, _, _, ok := DateByFormat([]byte(c[0]), []byte(c[1]), nil)
+		date, clock, micros := FormatParts([]byte(c[1]))
 		got := "NULL"
 		fsp := uint8(0)
 		if micros {

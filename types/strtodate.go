@@ -13,6 +13,7 @@ const formatPollBytes = 64 << 10
 type strToDate struct {
 	d          DateTime
 	s          []byte // text that is not parsed yet
+	clock      []byte // what %r or %T did not match
 	pm         bool
 	hour12     bool // there was an hour of the 12-hour clock
 	dayOfYear  int  // 0: none
@@ -24,17 +25,25 @@ type strToDate struct {
 	weekday    int  // 1 Monday to 7 Sunday, 0 none
 }
 
-// DateByFormat parses s by a format of DATE_FORMAT's letters, as STR_TO_DATE does. hasDate,
-// hasTime and hasMicros are the parts that the format has (FormatParts). trailing is true
-// if text is left. ok is false if the text does not match the format, or if poll, which
-// may be nil, returned an error. Whether the month has the day is not checked.
-func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, hasTime, hasMicros, trailing, ok bool) {
+// DateByFormat parses s by a format of DATE_FORMAT's letters, as STR_TO_DATE does. trailing is
+// true if text is left. ok is false if the text does not match the format, or if poll, which
+// may be nil, returned an error; clock is then the text that %r or %T did not match, and nil if
+// it was another field. Whether the month has the day is not checked.
+func DateByFormat(s, format []byte, poll func() error) (d DateTime, clock []byte, trailing, ok bool) {
 	p := strToDate{s: s, week: -1, weekYear: -1}
+	if !p.all(format, poll) || !p.finish() {
+		return d, p.clock, false, false
+	}
+	return p.d, nil, !onlySpace(p.s), true
+}
+
+// all parses by a format as long as there is text.
+func (p *strToDate) all(format []byte, poll func() error) bool {
 	polled := 0
 	for i := 0; i < len(format); i++ {
 		if i-polled >= formatPollBytes && poll != nil {
 			if polled = i; poll() != nil {
-				return d, false, false, false, false, false
+				return false
 			}
 		}
 		for len(p.s) > 0 && isSpace(p.s[0]) {
@@ -49,19 +58,43 @@ func DateByFormat(s, format []byte, poll func() error) (d DateTime, hasDate, has
 		case c == '%' && i+1 < len(format):
 			i++
 			if !p.field(format[i]) {
-				return d, false, false, false, false, false
+				return false
 			}
 		case p.s[0] == c:
 			p.s = p.s[1:]
 		default:
-			return d, false, false, false, false, false
+			return false
 		}
 	}
-	hasDate, hasTime, hasMicros = FormatParts(format)
-	if !p.finish() {
-		return d, false, false, false, false, false
+	return true
+}
+
+// clockFields parses %r or %T, which are formats of their own: an hour of the 12-hour clock and PM in %r say nothing of
+// the hours around it, and an hour around it with %h is read again when all is parsed, whatever hour is the last.
+func (p *strToDate) clockFields(format string) bool {
+	pm, hour12, begin := p.pm, p.hour12, p.s
+	p.pm, p.hour12 = false, false
+	if !p.all([]byte(format), nil) || !p.twelve() {
+		p.clock = begin
+		return false
 	}
-	return p.d, hasDate, hasTime, hasMicros, !onlySpace(p.s), true
+	p.pm, p.hour12 = pm, hour12
+	return true
+}
+
+// twelve makes the hour one of the 24-hour clock, if any hour was one of the 12-hour clock.
+func (p *strToDate) twelve() bool {
+	if !p.hour12 {
+		return true
+	}
+	if p.d.Hour > 12 || p.d.Hour < 1 {
+		return false
+	}
+	p.d.Hour %= 12
+	if p.pm {
+		p.d.Hour += 12
+	}
+	return true
 }
 
 // FormatParts reports which parts a format of STR_TO_DATE has, which decides about the type
@@ -99,15 +132,17 @@ var formatLetters = func() (parts [256]formatPart) {
 	return parts
 }()
 
-// number parses at most width digits; ok is false if there are none.
+// number parses at most width characters, digits that may follow a plus sign; ok is false if there is no digit.
 func (p *strToDate) number(width int) (n int, ok bool) {
 	i := 0
-	for i < len(p.s) && i < width && isDigit(p.s[i]) {
-		n = n*10 + int(p.s[i]-'0')
+	if p.s[0] == '+' {
 		i++
 	}
+	for ; i < len(p.s) && i < width && isDigit(p.s[i]); i++ {
+		n, ok = n*10+int(p.s[i]-'0'), true
+	}
 	p.s = p.s[i:]
-	return n, i > 0
+	return n, ok
 }
 
 // name parses letters that are one of the names, or the beginning of exactly one of them, and returns its index.
@@ -201,9 +236,9 @@ func (p *strToDate) field(c byte) (ok bool) {
 		}
 		p.s, ok = p.s[2:], true
 	case 'r':
-		return p.all("%I:%i:%S %p")
+		return p.clockFields("%I:%i:%S %p")
 	case 'T':
-		return p.all("%H:%i:%S")
+		return p.clockFields("%H:%i:%S")
 	default:
 		return p.rareField(c)
 	}
@@ -266,40 +301,11 @@ func (p *strToDate) rareField(c byte) (ok bool) {
 	return ok
 }
 
-func (p *strToDate) all(format string) bool {
-	for i := 0; i < len(format); i++ {
-		for len(p.s) > 0 && isSpace(p.s[0]) {
-			p.s = p.s[1:]
-		}
-		switch {
-		case len(p.s) == 0:
-			return true
-		case format[i] == '%':
-			i++
-			if !p.field(format[i]) {
-				return false
-			}
-		case isSpace(format[i]):
-		case p.s[0] != format[i]:
-			return false
-		default:
-			p.s = p.s[1:]
-		}
-	}
-	return true
-}
-
 // finish computes the date from AM and PM, the day of the year and the week, and checks ranges.
 func (p *strToDate) finish() bool {
 	d := &p.d
-	if p.hour12 {
-		if d.Hour > 12 || d.Hour < 1 {
-			return false
-		}
-		d.Hour %= 12
-		if p.pm {
-			d.Hour += 12
-		}
+	if !p.twelve() {
+		return false
 	}
 	if p.dayOfYear > 0 {
 		n := DayNumber(d.Year, 1, 1) + p.dayOfYear - 1
