@@ -82,7 +82,7 @@ func (b *BuildContext) betweenDates(n *Node) (_ *comparator, err error) {
 	args := slices.Clone(n.args)
 	for i, a := range args {
 		if classOf(&a.typ) == classString && IsConst(a) {
-			if args[i], err = b.adapt(date, a, true, false); err != nil {
+			if args[i], err = b.adapt(date, a, &adaption{tolerant: true, stored: true}); err != nil {
 				return nil, err
 			}
 		}
@@ -99,7 +99,7 @@ func (b *BuildContext) betweenColumn(n *Node) (_ *comparator, err error) {
 		if v, _ := a.ConstValue(); b.converted(x, a, args[2-i]) {
 			switch x.typ.ID {
 			case types.TypeTime:
-				if args[i+1], err = b.adapt(x, a, true, false); err != nil {
+				if args[i+1], err = b.adapt(x, a, &adaption{tolerant: true, stored: true}); err != nil {
 					return nil, err
 				}
 			case types.TypeDate:

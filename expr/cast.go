@@ -89,7 +89,7 @@ func evalCast(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	if err != nil || v.IsNull() {
 		return v, err
 	}
-	if v.K == n.typ.Kind() && (v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindFloat && n.typ.ID == types.TypeDouble) {
+	if v.K == n.typ.Kind() && n.typ.ID != types.TypeYear && (v.K == types.KindInt || v.K == types.KindUint || v.K == types.KindFloat && n.typ.ID == types.TypeDouble) {
 		return v, nil
 	}
 	if n.typ.ID == types.TypeJSON && (v.IsBinary() || v.K == types.KindBit || v.K == types.KindDecimal) {

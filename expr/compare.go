@@ -281,7 +281,7 @@ func (b *BuildContext) comparatorOf(op string, x, y Expr, asIs bool) (*comparato
 		b.tellDateConst(x, y)
 		b.tellDateConst(y, x)
 	}
-	x, y, err := b.adaptConstants(x, y, tolerant, !tolerant && op != "<=>", asIs)
+	x, y, err := b.adaptConstants(x, y, &adaption{tolerant: tolerant, placeholder: !tolerant && op != "<=>", stored: op != "in"}, asIs)
 	if err != nil {
 		return nil, x, y, err
 	}
@@ -380,14 +380,14 @@ func NeedOf(e Expr) DateNeed { return dateNeed(e) }
 
 // adaptConstants converts a constant that is compared with a column to the column's type if no information is lost, as MySQL does. A parameter
 // gets a node that does so in each execution.
-func (b *BuildContext) adaptConstants(x, y Expr, tolerant, nulls, asIs bool) (Expr, Expr, error) {
+func (b *BuildContext) adaptConstants(x, y Expr, how *adaption, asIs bool) (Expr, Expr, error) {
 	var err error
 	switch {
 	case asIs && !b.convertsAsIs(x, y) && !b.convertsAsIs(y, x):
 	case b.comparesAsColumn(x, y) && IsConst(y):
-		y, err = b.adapt(x, y, tolerant, nulls)
+		y, err = b.adapt(x, y, how)
 	case b.comparesAsColumn(y, x) && IsConst(x):
-		x, err = b.adapt(y, x, tolerant, nulls)
+		x, err = b.adapt(y, x, how)
 	}
 	return x, y, err
 }
@@ -413,14 +413,17 @@ func (b *BuildContext) convertsAsIs(e, k Expr) bool {
 	return (c == classTemporal || c == classDecimal) && classOf(&k.typ) == classString
 }
 
-// adapt converts the constant k for a comparison with col, see adaptConstants. Unless tolerant, a text that is no date fails with 1525 if col
-// is a date. With nulls a placeholder's text that is none is NULL.
-func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
+// adapt converts the constant k for a comparison with col, see adaptConstants. how has the fields of an adaption that are known to the caller.
+func (b *BuildContext) adapt(col, k Expr, how *adaption) (Expr, error) {
 	target, own := classOf(&col.typ), classOf(&k.typ)
 	if own == classNull || target == classString || target == classJSON || own == classJSON || target == own && target == classInt && col.typ.ID != types.TypeYear {
 		return k, nil
 	}
 	if (target == classTemporal || target == classTime) && own == target {
+		if t, ok := k.ConstValue(); ok && !how.tolerant && target == classTime && col.kind == kindColumn && computed(k).IsCall() && !t.IsNull() {
+			rounded, err := types.Cast(b.quietCtx().Context, t, types.Type{ID: types.TypeTime, Length: -1, Scale: max(col.typ.Scale, 0)})
+			return Const(rounded, col.typ), err // and not a literal, as in MySQL
+		}
 		if k.typ.ID == col.typ.ID || col.typ.ID == types.TypeDatetime {
 			return k, nil
 		}
@@ -436,7 +439,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 	if target == classDecimal && (own == classFloat || own == classString && col.kind != kindColumn) {
 		return k, nil // no conversion: they are compared as doubles, which a node of the column's type would prevent
 	}
-	wantsDate := own == classString && target == classTemporal && !tolerant
+	wantsDate := own == classString && target == classTemporal && !how.tolerant
 	if ordinal, ok := k.ParamOrdinal(); ok && wantsDate && b.DateParam != nil {
 		b.DateParam(ordinal, dateNeed(col))
 	}
@@ -451,7 +454,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 				return nil, err
 			}
 		}
-		nv, fits := adaptValue(ctx, v, &col.typ)
+		nv, fits := adaptValue(ctx, v, &col.typ, how.stored)
 		if !fits {
 			return k, nil
 		}
@@ -460,7 +463,7 @@ func (b *BuildContext) adapt(col, k Expr, tolerant, nulls bool) (Expr, error) {
 	}
 	// The node has the column's type although a value that cannot be converted without loss stays as it is (invariant 3).
 	n := newCall("adapt", []Expr{k})
-	to := &adaption{typ: col.typ, need: dateNeed(col), placeholder: nulls && b.isPlaceholder(k)}
+	to := &adaption{typ: col.typ, need: dateNeed(col), placeholder: how.placeholder && b.isPlaceholder(k), stored: how.stored}
 	if to.placeholder {
 		to.need = DateNeed{Type: types.TypeDate}
 	}
@@ -504,7 +507,7 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return t, nil
 	}
 	if v.K != types.KindString || classOf(&to.typ) != classTemporal {
-		if nv, ok := adaptValue(ctx, v, &to.typ); ok {
+		if nv, ok := adaptValue(ctx, v, &to.typ, to.stored); ok {
 			return nv, nil
 		}
 		return v, nil
@@ -528,11 +531,13 @@ func evalAdapt(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	return v, nil
 }
 
-// adaption is what a constant is converted to for a comparison. A placeholder is of that type in MySQL: a text that is no date makes it NULL.
+// adaption is what a constant is converted to for a comparison, and how.
 type adaption struct {
 	typ         types.Type
 	need        DateNeed
-	placeholder bool
+	placeholder bool // as in MySQL it is of that type: a text that is no date makes it NULL
+	tolerant    bool // a text that is no date is not error 1525
+	stored      bool // a number loses what a column of dates has no place for, as if it were stored there; not in the list of IN
 }
 
 // bitsOf returns the bytes of a text as a big-endian number, as a BIT column of type t stores it; ok is false if it has more bits than the
@@ -592,7 +597,7 @@ func begunYear(ctx *Ctx, v types.Value) (types.Value, bool) {
 }
 
 // adaptValue converts v to the kind of t. ok is false if that is not possible without loss.
-func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+func adaptValue(ctx *Ctx, v types.Value, t *types.Type, stored bool) (types.Value, bool) {
 	switch classOf(t) {
 	case classInt:
 		switch {
@@ -620,9 +625,25 @@ func adaptValue(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	case classTime:
 		return adaptTime(ctx, v, t)
 	case classTemporal:
-		return adaptTemporal(ctx, v, t)
+		if d, ok := adaptTemporal(ctx, v, t, stored); !ok || !stored || !v.IsNumeric() {
+			return d, ok
+		}
+		return storedDate(ctx, v, t)
 	}
 	return v, false
+}
+
+// storedDate returns the number v as a column of type t, of dates, would hold it.
+func storedDate(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
+	to := types.Type{ID: t.ID, Length: -1, Scale: max(t.Scale, 0)}
+	if to.ID == types.TypeTimestamp {
+		to.ID = types.TypeDatetime
+	}
+	d, err := types.Convert(&types.Context{SQLMode: ctx.SQLMode, Loc: ctx.Location(), Strict: true}, v, to, "", 1)
+	if err != nil {
+		return v, false
+	}
+	return fitDate(ctx, d, t), true
 }
 
 // adaptTime converts v to the TIME type t of a column, rounded to its scale: a date to its time of day, a text only if nothing else is in it.
@@ -639,8 +660,8 @@ func adaptTime(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
 	return rounded, err == nil && !rounded.IsNull()
 }
 
-func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type) (types.Value, bool) {
-	if v.K == types.KindFloat || v.K == types.KindTime && ctx.Context == nil {
+func adaptTemporal(ctx *Ctx, v types.Value, t *types.Type, doubles bool) (types.Value, bool) {
+	if v.K == types.KindFloat && !doubles || v.K == types.KindTime && ctx.Context == nil {
 		return v, false
 	}
 	dt, ok := types.ToDatetime(ctx.Context, &v)

@@ -14,7 +14,7 @@ var dateTable = map[string]function{
 	"curtime": {0, 1, FlagStatement, buildNow}, "current_time": {0, 1, FlagStatement, buildNow}, "utc_time": {0, 1, FlagStatement, buildNow},
 	"date_add": {3, 3, 0, buildDateAdd}, "date_sub": {3, 3, 0, buildDateAdd}, "adddate": {2, 3, 0, buildDateAdd}, "subdate": {2, 3, 0, buildDateAdd},
 	"timestampadd": {3, 3, 0, buildDateAdd}, "extract": {2, 2, 0, buildExtract}, "timestampdiff": {3, 3, 0, buildTimestampDiff},
-	"year": {1, 1, 0, datePart(4, func(d types.DateTime) int { return d.Year })}, "month": {1, 1, 0, datePart(2, func(d types.DateTime) int { return d.Month })},
+	"year": {1, 1, 0, buildYear}, "month": {1, 1, 0, datePart(2, func(d types.DateTime) int { return d.Month })},
 	"day": {1, 1, 0, datePart(2, dayOfMonth)}, "dayofmonth": {1, 1, 0, datePart(2, dayOfMonth)},
 	"quarter": {1, 1, 0, datePart(2, func(d types.DateTime) int { return (d.Month + 2) / 3 })},
 	"hour":    {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Hour })}, "minute": {1, 1, 0, clockPart(func(d types.DateTime) int { return d.Minute })},
@@ -46,6 +46,23 @@ var dateType = types.Type{ID: types.TypeDate, Length: -1}
 func dayOfMonth(d types.DateTime) int { return d.Day }
 
 func dayNumber(d types.DateTime) int { return types.DayNumber(d.Year, d.Month, d.Day) }
+
+// buildYear is YEAR(x), which has no sign, other than all other parts of dates: YEAR(a) - YEAR(b) below 0 is error 1690.
+func buildYear(b *BuildContext, n *Node) error {
+	if err := datePart(4, func(d types.DateTime) int { return d.Year })(b, n); err != nil {
+		return err
+	}
+	part := n.eval
+	n.typ = uintType(4)
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := part(ctx, n, row)
+		if v.K == types.KindInt {
+			v = types.Uint(uint64(v.N))
+		}
+		return v, err
+	}
+	return nil
+}
 
 // fspArg returns the argument of NOW(6), the number of fraction digits, which must be constant.
 func fspArg(n *Node) (int8, error) {

@@ -96,6 +96,9 @@ func (b *BuildContext) fspOfText(e Expr, read func(*Ctx, *types.Value) (types.Va
 	if v, ok := read(ctx, &v); ok {
 		return int8(v.Scale)
 	}
+	if e.isHexLiteral() {
+		return 0
+	}
 	return types.MaxFsp
 }
 

@@ -154,7 +154,7 @@ func (b *BuildContext) listedMoment(as inAs, left, item Expr) Expr {
 		if column.typ.ID == types.TypeTime {
 			column.typ.Scale = types.MaxFsp
 		}
-		item, _ = b.adapt(&column, item, true, false) // only what is no date where one has to be fails
+		item, _ = b.adapt(&column, item, &adaption{tolerant: true}) // only what is no date where one has to be fails
 	}
 	if !ok || v.IsNull() {
 		return item
@@ -170,7 +170,7 @@ func (b *BuildContext) listedMoment(as inAs, left, item Expr) Expr {
 			return Const(v, types.Type{ID: types.TypeTime, Scale: int8(v.Scale), Length: -1})
 		}
 	case inDatetimes:
-		if v, ok = adaptTemporal(ctx, v, &left.typ); ok {
+		if v, ok = adaptTemporal(ctx, v, &left.typ, false); ok {
 			return Const(v, constTypeFor(&v, &left.typ))
 		}
 	}

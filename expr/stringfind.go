@@ -539,7 +539,7 @@ func (b *BuildContext) strcmpOperand(e, other Expr) (Expr, error) {
 	switch {
 	case !IsConst(e) || !b.comparesAsColumn(other, e):
 	case text, numericSide(e) && dated(t), param, t.ID == types.TypeBigInt, t.ID == types.TypeYear, t.ID == types.TypeTime:
-		as, err := b.adapt(other, e, b.NoDateFits, false)
+		as, err := b.adapt(other, e, &adaption{tolerant: b.NoDateFits})
 		if text {
 			as = e
 		}

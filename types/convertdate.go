@@ -29,18 +29,26 @@ func (c *conversion) date(v *Value) (Value, error) {
 			return Value{}, err
 		}
 	}
+	fsp := uint8(max(c.to.Scale, 0)) // a DATE is rounded to whole seconds, too, and may be the next day
+	rounded, ok := roundDate(c.ctx, packed, tenths, fsp)
+	if !ok { // beyond the year 9999
+		if c.ctx.strict() {
+			return c.zeroDate(), c.problem(Errorf(ErDatetimeFunctionOverflow, "datetime"))
+		}
+		c.ctx.Warn(LevelWarning, ErDatetimeFunctionOverflow, "datetime")
+		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
+	}
 	if c.to.ID == TypeDate {
-		day := packed >> packedDateShift << packedDateShift
+		if v.K == KindJSON {
+			rounded = packed
+		}
+		day := rounded >> packedDateShift << packedDateShift
 		if day != packed {
 			c.dateNote(v)
 		}
 		return Date(day), nil
 	}
-	fsp := uint8(c.to.Scale)
-	packed, ok := roundDate(c.ctx, packed, tenths, fsp)
-	if !ok {
-		return c.zeroDate(), c.badDate(v, ErWarnDataOutOfRange)
-	}
+	packed = rounded
 	if c.to.ID == TypeDatetime {
 		return Datetime(packed, fsp), nil
 	}

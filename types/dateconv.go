@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"time"
 )
@@ -99,14 +100,26 @@ func readDateNumber(ctx *Context, v *Value) (packed int64, tenths int, flags par
 	flags = parsedDate
 	if hasTime {
 		flags |= parsedTime
-		rest, _ := DecSub(dec, Decimal(whole, 0))
-		n, _ := DecToInt(rescale(&rest, 7, roundTruncate).shifted(7))
+		n := fractionOf(v, &dec, whole)
 		d.Micro, tenths = int(n/10), int(n%10)
 	}
 	if p = checkDays(ctx, &d); p != dateFine {
 		return 0, 0, flags, p
 	}
 	return PackDatetime(d), tenths, flags, dateFine
+}
+
+// fractionOf returns the fraction of the number v, which is dec and has whole before its point, in tenths of microseconds: that of a double is rounded to
+// nanoseconds first, as in MySQL.
+func fractionOf(v, dec *Value, whole int64) int64 {
+	if v.K == KindFloat {
+		const nanos = 1e9
+		n := math.RoundToEven((v.Float64() - float64(whole)) * nanos)
+		return int64(max(min(n, nanos-1), 1-nanos)) / 100
+	}
+	rest, _ := DecSub(*dec, Decimal(whole, 0))
+	n, _ := DecToInt(rescale(&rest, 7, roundTruncate).shifted(7))
+	return n
 }
 
 // shifted returns the unscaled integer of v at the given scale.
@@ -158,19 +171,21 @@ func DateAllowed(ctx *Context, v *Value) bool {
 	return ok
 }
 
-// roundDate rounds a packed datetime to fsp fraction digits; tenths is its seventh digit.
+// roundDate rounds a packed datetime to fsp fraction digits; tenths is its seventh digit. As in MySQL it is rounded to microseconds first, so that
+// 1.9994999 is 2 with three digits.
 func roundDate(ctx *Context, packed int64, tenths int, fsp uint8) (int64, bool) {
 	if ctx.truncates() {
 		return RoundDatetime(packed, fsp, true)
 	}
-	if fsp == MaxFsp {
-		if tenths < 5 {
-			return packed, true
+	if tenths >= 5 {
+		if packed&packedMicroMask < microsPerSecond-1 {
+			packed++
+		} else {
+			var ok bool
+			if packed, ok = PackedFromMicros(MicrosOf(packed) + 1); !ok {
+				return 0, false
+			}
 		}
-		if packed&packedMicroMask < packedMicroMask && packed&packedMicroMask+1 < microsPerSecond {
-			return packed + 1, true
-		}
-		return PackedFromMicros(MicrosOf(packed) + 1)
 	}
 	return RoundDatetime(packed, fsp, false)
 }
@@ -268,7 +283,12 @@ func ToDate(ctx *Context, v *Value) (out Value, ok bool) {
 	if v.K == KindDate {
 		return *v, true
 	}
-	packed, _, flags, p := readDate(ctx, v)
+	packed, tenths, flags, p := readDate(ctx, v)
+	if p == dateFine && hasText(v.K) { // a number is not rounded to the next day
+		if packed, ok = roundDate(ctx, packed, tenths, MaxFsp); !ok {
+			p = dateRange
+		}
+	}
 	if p != dateFine {
 		what := "datetime"
 		if v.K == KindJSON {
@@ -315,8 +335,7 @@ func readTime(ctx *Context, v *Value) (us int64, tenths int, fsp uint8, flags pa
 	whole, _ := DecToInt(DecTruncate(dec, 0))
 	us, flags, ok = timeFromNumber(whole)
 	if ok && flags&parsedOverflow == 0 {
-		rest, _ := DecSub(dec, Decimal(whole, 0))
-		n, _ := DecToInt(rescale(&rest, 7, roundTruncate).shifted(7))
+		n := fractionOf(v, &dec, whole)
 		us += n / 10
 		if tenths = int(n % 10); tenths < 0 {
 			tenths = -tenths
@@ -338,12 +357,13 @@ func readTimeText(ctx *Context, text []byte) (us int64, tenths int, fsp uint8, f
 
 // roundTime rounds a TIME to fsp fraction digits and limits it to its range; cut is true if it is outside.
 func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bool) {
-	if tenths >= 5 && !ctx.truncates() && fsp == MaxFsp {
+	if tenths >= 5 && !ctx.truncates() { // then microseconds, see roundDate
 		if us < 0 {
 			us--
 		} else {
 			us++
 		}
+		cut = us > MaxTimeMicros || us < -MaxTimeMicros
 	}
 	us = roundMicros(us, fsp, ctx.truncates())
 	switch {
@@ -352,7 +372,7 @@ func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bo
 	case us < -MaxTimeMicros:
 		return -MaxTimeMicros, true
 	}
-	return us, false
+	return us, cut
 }
 
 // ToTime returns v as KindTime, with as many fraction digits as v has; see ToDatetime.

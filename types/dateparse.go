@@ -392,8 +392,11 @@ func parseTimeText(s []byte) (us int64, t timeText, ok bool) {
 	}
 	if used < len(s) && s[used] == '.' {
 		var d datetimeText
-		used += 1 + d.fraction(s[used+1:])
-		t.micro, t.nanos, t.digits = d.Micro, d.nanos, d.digits
+		n := d.fraction(s[used+1:])
+		used += 1 + n
+		if t.micro, t.nanos, t.digits = d.Micro, d.nanos, d.digits; n > MaxFsp {
+			t.nanos = int(s[used-1] - '0') // by the last digit MySQL decides about the microseconds, and not by the seventh
+		}
 	}
 	t.flags |= parsedTime | parsedClock
 	if hasExponent(s[used:]) {
