@@ -363,6 +363,9 @@ func (b *builder) note(e expr.Expr) expr.Expr {
 	if e != nil && !expr.IsCacheable(e) {
 		b.private = true
 	}
+	if e != nil && e.Flags()&expr.FlagSideEffect != 0 {
+		b.plan.Effects = true
+	}
 	return e
 }
 
