@@ -12,8 +12,8 @@ type between struct{ low, high *comparator }
 // buildBetween keeps x as one argument, so that it is evaluated once. Each bound is compared in the class that it has with x, except that
 // three strings are compared in one collation, and numbers in one class (alignClasses).
 func buildBetween(b *BuildContext, n *Node) error {
-	if slices.ContainsFunc(n.args, isRow) {
-		return buildRowBetween(b, n)
+	if err := rejectRows(n.args); err != nil {
+		return err
 	}
 	numbers := false
 	numbers, n.args = b.betweenNumbers(n.args)
@@ -239,13 +239,6 @@ func alignClasses(args []Expr, low, high *comparator) bool {
 	}
 	low.class, high.class = widest, widest
 	return true
-}
-
-func buildRowBetween(b *BuildContext, n *Node) error {
-	if err := sameShape(n.args[0], n.args[1]); err != nil {
-		return err
-	}
-	return buildBetweenPair(b, n)
 }
 
 func buildBetweenPair(b *BuildContext, n *Node) error {

@@ -104,6 +104,9 @@ func (b *BuildContext) fspOfText(e Expr, read func(*Ctx, *types.Value) (types.Va
 
 // fspOfArg returns how many fraction digits e has as a time; a text has six.
 func fspOfArg(e Expr) int8 {
+	if e.isHexLiteral() || isHexNullIf(e) {
+		return 0
+	}
 	switch classOf(&e.typ) {
 	case classTemporal, classTime:
 		return max(e.typ.Scale, 0)

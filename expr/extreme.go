@@ -164,7 +164,8 @@ func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64
 			return 0, v, true, err
 		}
 		if numericSide(a) && origin(a).IsCall("case", "case_value", "if", "nullif") { // of these MySQL asks for a date, which a number may not be
-			if _, ok := types.ToDatetime(ctx.Context, &v); !ok && !x.lenient(ctx, &v) && (ctx.float(&v) < 0 || ctx.float(&v) >= 1) {
+			_, ok := types.ToDatetime(ctx.Context, &v)
+			if _, lenient := x.lenient(ctx, &v); !ok && !lenient && (ctx.float(&v) < 0 || ctx.float(&v) >= 1) {
 				return 0, types.Null(), true, nil
 			}
 		}
@@ -186,21 +187,41 @@ func (x *extremeDate) packed(ctx *Ctx, n *Node, row []types.Value) (packed int64
 	return packed, best, false, nil
 }
 
-// lenient reports whether the number v is a date among DATEs only: the day of a month, in the year 2000.
-func (x *extremeDate) lenient(ctx *Ctx, v *types.Value) bool {
+// lenient returns the number v as the date that it is among DATEs only: it may have any month and day up to 12 and 31, of a year that a small
+// number does not tell, and its time of day is not looked at.
+func (x *extremeDate) lenient(ctx *Ctx, v *types.Value) (packed int64, ok bool) {
 	f := ctx.float(v)
-	return x.typ.ID == types.TypeDate && f >= 0 && f < 101
+	if x.typ.ID != types.TypeDate || !(f > -1 && f < numbersEnd) {
+		return 0, false
+	}
+	n := int(f)
+	if n >= daysEnd {
+		n /= 1e6
+	}
+	switch {
+	case n < 700100:
+		n += 20000000
+	case n <= 991231:
+		n += 19000000
+	}
+	year, month, day := n/10000, n/100%100, n%100
+	return types.PackDate(year, month, day), month <= 12 && day <= 31
 }
+
+// daysEnd is after the numbers that are days, and numbersEnd after those that are days with a time.
+const (
+	daysEnd    = 100000000
+	numbersEnd = 100000000000000
+)
 
 // read returns v, a value of e, as a packed date.
 func (x *extremeDate) read(ctx *Ctx, v *types.Value, e Expr) int64 {
 	day := x.typ.ID == types.TypeDate
 	if v.IsNumeric() {
-		f := ctx.float(v)
-		if x.lenient(ctx, v) {
-			return types.PackDate(2000, int(f)/100, int(f)%100)
+		if d, ok := x.lenient(ctx, v); ok {
+			return d
 		}
-		if !day && f > 0 && f < 1 { // the zero date and a fraction of a second
+		if f := ctx.float(v); !day && f > 0 && f < 1 { // the zero date and a fraction of a second
 			return int64(f*1e6 + 0.5)
 		}
 	}

@@ -225,7 +225,8 @@ func jsonOperand(e Expr) Expr {
 		if err != nil || v.IsNull() {
 			return types.Null(), err
 		}
-		return types.JSONFrom(ctx.Context, &v, &n.args[0].typ), nil
+		t := ctx.jsonSource(n.args[0], &v)
+		return types.JSONFrom(ctx.Context, &v, &t), nil
 	}
 	return n
 }

@@ -27,6 +27,9 @@ func (blk *block) bindGroupBy() error {
 		if err != nil {
 			return err
 		}
+		if _, known := e.ConstValue(); !known && !blk.rollup && expr.IsConst(e) && blk.namedItem(key.Expr) < 0 {
+			e = expr.Literal(types.Int(0)) // it makes no groups, so that nobody asks for its value, which may be an error
+		}
 		id, plain := e.ColumnIndex()
 		if !plain || blk.rollup || !blk.owns(id) {
 			id = blk.b.newID()
