@@ -23,9 +23,8 @@ type regexPlan struct {
 }
 
 func buildRegexp(b *BuildContext, n *Node) error {
-	where := []int{0, 1}
-	if n.name == "regexp_replace" {
-		where = append(where, 2)
+	if err := rejectRows(n.args); err != nil {
+		return err
 	}
 	if err := refuseBinaryMix(n); err != nil {
 		return err
@@ -38,7 +37,7 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	if err != nil {
 		return err
 	}
-	if err := b.joinText(n, -1, where...); err != nil {
+	if err := b.joinPattern(n, d); err != nil {
 		return err
 	}
 	p := &regexPlan{coll: d.coll}
@@ -66,20 +65,85 @@ func buildRegexp(b *BuildContext, n *Node) error {
 	return nil
 }
 
-// refuseBinaryMix returns error 3995 if one of text and pattern is binary and the other is not. If the binary one is a BLOB or of fixed length (lenientBinary), all
-// functions but REGEXP_REPLACE accept the mix, as in MySQL.
+// joinPattern gives n the collation d that text and pattern have in common, and converts them and the replacement to its character set. A replacement
+// that is binary is error 3995 beside texts.
+func (b *BuildContext) joinPattern(n *Node, d derivation) error {
+	if d.coer == CoerNumeric {
+		d.coll = types.Latin1SwedishCI
+	}
+	last := 1
+	if n.name == "regexp_replace" {
+		last = 2
+		if t := &n.args[2].typ; t.IsStringType() && t.Coll == types.Binary && d.coll != types.Binary && d.coer < CoerNumeric && !lenientBinary(n.args[2]) {
+			return types.Errorf(types.ErCharacterSetMismatch, d.coll.Name(), t.Coll.Name(), n.name)
+		}
+	}
+	n.args = slices.Clone(n.args)
+	for i := range n.args[:last+1] {
+		if n.args[i] = b.toCharset(n.args[i], d.coll); i == 2 {
+			n.args[i] = lossy(n.args[i])
+		}
+		d.ascii = d.ascii && b.derive(n.args[i]).ascii
+	}
+	n.typ, n.coer, n.ascii = stringType(-1, d.coll), d.coer, d.ascii
+	return nil
+}
+
+// lossy returns e, if it is a conversion to another character set, with question marks for the characters that are not in it.
+func lossy(e Expr) Expr {
+	c := computed(e)
+	if !c.IsCall("convert_charset") {
+		return e
+	}
+	n := *c
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := ctx.text(n.args[0], row)
+		if err != nil || v.IsNull() {
+			return v, err
+		}
+		return types.String(ctx.converted(v.B, v.Coll.Charset(), n.typ.Coll.Charset()), n.typ.Coll), nil
+	}
+	return &n
+}
+
+// refuseBinaryMix returns error 3995 if of text, pattern and replacement one is a binary string and another is not. If the binary one is a BLOB or of
+// fixed length (lenientBinary), all functions but REGEXP_REPLACE accept the mix, as in MySQL. Numbers, dates and documents mix with all.
 func refuseBinaryMix(n *Node) error {
-	x, y := &n.args[0].typ, &n.args[1].typ
-	if n.name == "regexp_replace" && x.IsStringType() && x.Coll == types.Binary && y.Coll == types.Binary { // both are binary: check the replacement
-		y = &n.args[2].typ
+	x, y := n.args[0], n.args[1]
+	if n.name == "regexp_replace" {
+		z := n.args[2]
+		switch {
+		case x.typ.ID == types.TypeBit && isPlainText(y) && isPlainText(z):
+			return mixError(n, x, z)
+		case isBinaryText(x) && isBinaryText(y) && !(x.typ.IsBlob() && y.typ.IsBlob()), isBinaryText(x) && !isPlainText(y) && !lenientBinary(x):
+			y = z
+		case isBinaryText(y) && !isPlainText(x) && !lenientBinary(y):
+			x, y = y, z
+		}
 	}
-	if !x.IsStringType() || !y.IsStringType() || (x.Coll == types.Binary) == (y.Coll == types.Binary) {
+	if !(isBinaryText(x) && isPlainText(y) || isPlainText(x) && isBinaryText(y)) {
 		return nil
 	}
-	if n.name != "regexp_replace" && (lenientBinary(n.args[0]) || lenientBinary(n.args[1])) {
+	if n.name != "regexp_replace" && (lenientBinary(x) || lenientBinary(y)) {
 		return nil
 	}
-	return types.Errorf(types.ErCharacterSetMismatch, x.Coll.Name(), y.Coll.Name(), regexpName(n))
+	return mixError(n, x, y)
+}
+
+func isBinaryText(e Expr) bool { return e.typ.IsStringType() && e.typ.Coll == types.Binary }
+
+func isPlainText(e Expr) bool {
+	return (e.typ.IsStringType() || e.typ.ID == types.TypeEnum || e.typ.ID == types.TypeSet) && e.typ.Coll != types.Binary
+}
+
+func mixError(n *Node, x, y Expr) error {
+	name := func(e Expr) string {
+		if e.typ.ID == types.TypeBit {
+			return types.Binary.Name()
+		}
+		return e.typ.Coll.Name()
+	}
+	return types.Errorf(types.ErCharacterSetMismatch, name(x), name(y), regexpName(n))
 }
 
 // lenientBinary reports whether e is a binary text that MySQL does not take for a VARBINARY: a BLOB, a column of BINARY, and a choice among such, CHAR and what
@@ -98,11 +162,11 @@ func lenientBinary(e Expr) bool {
 	return e.typ.IsBlob() || isFixed(e)
 }
 
-// isFixed reports whether e is a column of BINARY or CHAR, or chosen from such and what is no text.
+// isFixed reports whether e is a column of BINARY, CHAR, ENUM or SET, or chosen from such and what is no text.
 func isFixed(e Expr) bool {
 	e = origin(e)
 	if e.kind == kindColumn {
-		return e.typ.ID == types.TypeBinary || e.typ.ID == types.TypeChar
+		return e.typ.ID == types.TypeBinary || e.typ.ID == types.TypeChar || e.typ.ID == types.TypeEnum || e.typ.ID == types.TypeSet
 	}
 	from := e.args
 	switch {
@@ -116,9 +180,10 @@ func isFixed(e Expr) bool {
 	some := false
 	for _, a := range from {
 		if a = origin(a); isTextual(&a.typ) {
-			if some = true; !isFixed(a) {
+			if !isFixed(a) {
 				return false
 			}
+			some = some || a.typ.IsStringType()
 		}
 	}
 	return some
