@@ -132,14 +132,15 @@ func buildQuote(b *BuildContext, n *Node) error {
 	if err := b.joinText(n, 0, 0); err != nil {
 		return err
 	}
+	if own == CoerNumeric {
+		n.coer = own
+	}
 	length := charLength(&n.args[0].typ)
 	if length >= 0 {
 		length = 2*length + 2
 	}
 	coll := n.typ.Coll
 	switch {
-	case own == CoerNumeric: // as numbers have in MySQL
-		coll, n.coer = types.Latin1SwedishCI, own
 	case coll == types.Binary:
 		coll = b.collation()
 	case coll.Charset().MinLen > 1: // evaluation converts the result back

@@ -2,7 +2,9 @@ package expr
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
+	"strconv"
 
 	"github.com/pandodb/pando/types"
 )
@@ -30,6 +32,9 @@ func evalIntDiv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 	}
 	if !integral(x.K) || !integral(y.K) {
 		q, ok := types.DecIntDiv(ctx.decimal(&x), ctx.decimal(&y))
+		if isTiny(&x) || isTiny(&y) {
+			q, ok = tinyIntDiv(ctx.decimalText(&x), ctx.decimalText(&y))
+		}
 		if !ok {
 			return ctx.divisionByZero()
 		}
@@ -55,6 +60,43 @@ func evalIntDiv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		q = q.neg()
 	}
 	return q.narrow(n)
+}
+
+// isTiny reports whether v is a double that has more fraction digits than a DECIMAL.
+func isTiny(v *types.Value) bool {
+	f := math.Abs(v.Float64())
+	return v.K == types.KindFloat && f > 0 && f < 1e-13
+}
+
+// divDigits is how many fraction digits MySQL's operands of DIV may have, the nine words of its decimals.
+const divDigits = 81
+
+// decimalText returns the number v with all of its digits.
+func (ctx *Ctx) decimalText(v *types.Value) string {
+	if v.K == types.KindFloat {
+		return strconv.FormatFloat(v.Float64(), 'g', -1, 64)
+	}
+	d := ctx.decimal(v)
+	return string(ctx.textOf(&d))
+}
+
+// tinyIntDiv is types.DecIntDiv for operands with up to divDigits fraction digits; ok is false if y is 0 with those.
+func tinyIntDiv(x, y string) (q types.Value, ok bool) {
+	unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(divDigits), nil))
+	units := func(text string) *big.Int {
+		r, _ := new(big.Rat).SetString(text)
+		if r == nil {
+			return new(big.Int)
+		}
+		r.Mul(r, unit)
+		return new(big.Int).Quo(r.Num(), r.Denom())
+	}
+	a, d := units(x), units(y)
+	if d.Sign() == 0 {
+		return q, false
+	}
+	q, _, ok = types.ParseDecimal([]byte(a.Quo(a, d).String()))
+	return q, ok
 }
 
 func (a wide) abs() uint64 {

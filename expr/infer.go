@@ -374,6 +374,9 @@ func (b *BuildContext) commonType(op string, es []Expr) (types.Type, derivation,
 	chars := int32(0)
 	for _, e := range live {
 		n := charLength(&e.typ)
+		if e.typ.ID == types.TypeFloat && e.kind != kindColumn && !e.fixed() { // its text is that of a double
+			n = computedFloatLength
+		}
 		if n < 0 || n >= blobBytes && e.typ.IsBlob() { // a BLOB or larger does not become VARBINARY
 			chars = -1
 			break
@@ -443,6 +446,9 @@ func allTemporal(es []Expr) bool {
 	}
 	return true
 }
+
+// computedFloatLength is how many characters a column of texts has for a FLOAT that is computed.
+const computedFloatLength = 23
 
 func commonTemporal(es []Expr) types.Type {
 	t := es[0].typ

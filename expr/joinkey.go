@@ -171,7 +171,7 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 		if e.typ.ID == types.TypeBit && isTextual(&t) && !t.IsBlob() {
 			e = b.coerced(e, uintType(charLength(&e.typ))) // in a column of short texts, it is its decimal digits
 		}
-		if e.typ.ID == types.TypeDouble && e.stored() && t.IsStringType() {
+		if e.typ.Kind() == types.KindFloat && !e.fixed() && t.IsStringType() {
 			e = recomputed(e)
 		}
 		out[i] = b.fraction(e, t)
@@ -182,12 +182,21 @@ func Unify(b *BuildContext, es ...Expr) ([]Expr, types.Type, Coercibility, error
 	return out, narrowInteger(t, es), d.coer, nil
 }
 
-// recomputed returns e, a double, as one that is computed: in a column of texts it is as short as those are.
+// recomputed returns e, a number, as a double that is computed: in a column of texts it is as short as those are. A FLOAT of a column has the digits of a
+// double there, too, in the length of its own text.
 func recomputed(e Expr) Expr {
 	n := newCall("double", []Expr{e})
-	n.hidden, n.typ, n.coer, n.ascii, n.notNull = true, e.typ, e.coer, e.ascii, e.notNull
+	n.hidden, n.typ, n.coer, n.ascii, n.notNull = true, doubleType(), e.coer, e.ascii, e.notNull
+	single := e.typ.ID == types.TypeFloat && e.stored()
+	if single {
+		n.typ = stringType(types.FloatTextLength, types.DefaultCollation)
+	}
 	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
-		return n.args[0].eval(ctx, n.args[0], row)
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err == nil && single && !v.IsNull() {
+			v = types.String(ctx.keep(types.AppendShortFloat(ctx.scratch(), v.Float64(), types.FloatTextLength)), n.typ.Coll)
+		}
+		return v, err
 	}
 	return n
 }

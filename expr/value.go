@@ -122,7 +122,10 @@ func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	case types.KindJSON:
 		return ctx.shown(v.B)
 	}
-	if v.K == types.KindFloat && t.ID == types.TypeDouble && !(t.Scale >= 0 && t.Length > 0) {
+	if v.K == types.KindFloat && !(t.Scale >= 0 && t.Length > 0) {
+		if t.ID == types.TypeFloat {
+			return ctx.keep(types.AppendComputedFloat(ctx.scratch(), v.Float64(), true))
+		}
 		return ctx.keep(types.AppendColumnFloat(ctx.scratch(), v.Float64()))
 	}
 	return ctx.keep(types.AppendTyped(ctx.scratch(), ctx.Context, v, t))

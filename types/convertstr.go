@@ -15,7 +15,9 @@ func (c *conversion) text(v *Value) (Value, error) {
 		switch {
 		case v.K == KindBit:
 			from = Binary
-		case v.K == KindFloat && c.to.IsBlob() && v.Scale != SinglePrecision:
+		case v.K == KindFloat && c.to.IsBlob() && v.Scale == SinglePrecision:
+			b = AppendComputedFloat(b[:0], v.Float64(), true)
+		case v.K == KindFloat && c.to.IsBlob():
 			b = AppendColumnFloat(b[:0], v.Float64())
 		case v.K == KindFloat && !c.to.IsBlob():
 			var err error

@@ -23,30 +23,32 @@ func AppendFloat32(dst []byte, f float64) []byte {
 	return appendFloatText(dst, f, floatDigits-1)
 }
 
-// Most characters of the texts that expressions make of numbers: MySQL gives a column's double 24 of them, one that is computed 22, and what CAST AS FLOAT
-// makes 12.
+// Most characters of the texts that expressions make of doubles: MySQL gives one of a column 24 of them, and one that is computed 22.
 const (
-	columnWidth         = 24
-	computedWidth       = 22
-	computedSingleWidth = 12
+	columnWidth   = 24
+	computedWidth = 22
 )
 
+// FloatTextLength is the most characters of the text that an expression makes of a FLOAT of a column or of CAST.
+const FloatTextLength = 12
+
 // AppendComputedFloat appends the text that an expression makes of a double which is no column's: that of AppendFloat, with fewer digits or an exponent
-// where it is too long. single says that it is one of CAST AS FLOAT, which has six digits.
+// where it is too long. single says that it is a FLOAT of a column or of CAST, which has six digits.
 func AppendComputedFloat(dst []byte, f float64, single bool) []byte {
 	width := computedWidth
 	if single {
 		var buf [32]byte
 		f, _ = strconv.ParseFloat(stringOf(strconv.AppendFloat(buf[:0], f, 'e', floatDigits-1, 64)), 64)
-		width = computedSingleWidth
+		width = FloatTextLength
 	}
-	return appendShortFloat(dst, f, width)
+	return AppendShortFloat(dst, f, width)
 }
 
 // AppendColumnFloat appends the text that an expression makes of a column's double, and GROUP_CONCAT of every one. A client is sent that of AppendFloat.
-func AppendColumnFloat(dst []byte, f float64) []byte { return appendShortFloat(dst, f, columnWidth) }
+func AppendColumnFloat(dst []byte, f float64) []byte { return AppendShortFloat(dst, f, columnWidth) }
 
-func appendShortFloat(dst []byte, f float64, width int) []byte {
+// AppendShortFloat appends the text of AppendFloat, with fewer digits or an exponent where it is longer than width.
+func AppendShortFloat(dst []byte, f float64, width int) []byte {
 	at := len(dst)
 	if dst = AppendFloat(dst, f); len(dst)-at <= width {
 		return dst

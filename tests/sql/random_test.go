@@ -255,7 +255,12 @@ var (
 	//   - an unsigned integer with the highest bit, as bit operations make it, is IN a list that has the negative number of the same bits;
 	//   - an integer or BIT that IF or CASE chooses is a text of bytes for BIN and OCT, and the BIT's bytes have become digits in an opaque value;
 	//   - JSON_VALID of an ENUM or SET that IF, CASE or NULLIF may choose is 0 for NULL;
-	//   - documents that are arrays or objects are not sorted, so that equal ones are several groups with totals.
+	//   - documents that are arrays or objects are not sorted, so that equal ones are several groups with totals;
+	//   - conditions take two casts of one column to DATETIMEs of different precision for the same, TIMESTAMP(column) among them;
+	//   - UNCOMPRESS of nothing is a text within a document, and a binary string of anything else; one that begins with the bytes of another is a mixture of both;
+	//   - QUOTE of a number or date is in latin1_swedish_ci, where other functions make texts of the connection's collation of them.
+	//
+	// Not MySQL's fault, but left: JSON_TYPE of an integer from 2^32 on tells there whether a number or a text has made it (UNSIGNED INTEGER).
 	typedFaults = []*regexp.Regexp{
 		regexp.MustCompile(`(MIN|MAX)\(x\.(en|se)\)`),
 		regexp.MustCompile(`\((x|y)\.(bi|bu|yr|da|dt|ts|tm)\) [<>=]+ \((` + constantDocument + `)\)|\((` + constantDocument + `)\) [<>=]+ \((x|y)\.(bi|bu|yr|da|dt|ts|tm)\)`),
@@ -281,6 +286,10 @@ var (
 		regexp.MustCompile(`(~\(*[^ ]+|\)? (<<|\||\^|&) \(*[^ ]+) (NOT )?IN \([^)S]`),
 		regexp.MustCompile(`\b(BIN|OCT)\(\(*(IF\(|CASE )` + nested + `[xy]\.bt`),
 		regexp.MustCompile(`JSON_(ARRAY|OBJECT|ARRAY_APPEND|ARRAY_INSERT|INSERT|SET|REPLACE)\(.*(IFNULL|COALESCE)\([^()]*[xy]\.bt`),
+		regexp.MustCompile(`WHERE .*` + castMoment + `\)? (=|<>|<=>|<|<=|>|>=) \(*` + castMoment),
+		regexp.MustCompile(`(AS JSON|JSON_\w+\(|CONCAT\().*UNCOMPRESS\(|CAST\(\(*UNCOMPRESS\(.* AS JSON\)|QUOTE\(\(*(IF\(|CASE ).*[xy]\.bt`),
+		regexp.MustCompile(`ORDER BY QUOTE\(|WHERE .*QUOTE\(\(*[xy]\.(` + numberColumn + `|da|dt|ts|tm)\)`),
+		regexp.MustCompile(`JSON_TYPE\(.*9223372036854775807`),
 		regexp.MustCompile(`JSON_VALID\(\(*(IF\(|CASE |NULLIF\()` + nested + `[xy]\.(en|se)`),
 		regexp.MustCompile(`^SELECT (JSON_(ARRAY|OBJECT|MERGE_\w+|SET|INSERT|REPLACE|REMOVE|ARRAY_\w+)\(.*) AS k.* WITH ROLLUP`),
 		regexp.MustCompile(`(TIME|HOUR|MINUTE|SECOND|YEAR|MONTH|DAY|QUARTER|WEEK|DATE|TIMESTAMP|EXTRACT\(\w+ FROM|TIME_TO_SEC|TIME_FORMAT|DATE_FORMAT|TIMEDIFF|ADDTIME|SUBTIME|LAST_DAY|CAST)[( ]\(*CAST\(.* AS (DOUBLE|FLOAT|REAL)\)`),
@@ -329,6 +338,8 @@ const (
 	dubiousDay  = `((ADDTIME|SUBTIME)\(('|[xy]\.` + textColumn + `)|(IF\(|CASE |IFNULL\(|COALESCE\()` + nested + `(THEN|ELSE|,) ([xy]\.(tm|` + numberColumn + `)|TIME '|(TIME|TIMEDIFF|MAKETIME|SEC_TO_TIME)\())`
 	nested      = `([^()]|\(([^()]|\([^()]*\))*\))*`
 )
+
+const castMoment = `(CAST\([xy]\.\w+ AS (DATETIME|TIME)(\(\d\))?\)|TIMESTAMP\([xy]\.\w+\))`
 
 const textColumn = `(vc|cb|cg|la|ch|tx|vb|bn|bl|en|se)`
 
@@ -486,6 +497,7 @@ func (w *world) compare(query string, want *sqltest.Answer, name, other string, 
 		complaint = "here: " + want.Message
 	}
 	own := name != "MySQL" && (slices.Contains(rowErrors, want.Number) || slices.Contains(rowErrors, got.Number)) // a plan may not meet the row
+	own = own || name != "MySQL" && w.typed && sums.MatchString(query) && sameButDoubles(want, got)
 	if complaint == "" || excused(want) || excused(got) || own {
 		return 0
 	}
@@ -493,6 +505,26 @@ func (w *world) compare(query string, want *sqltest.Answer, name, other string, 
 		w.t.Errorf("seed %d: %s\nwith keys: %s\n%s: %s\n%s", w.seed, query, strings.Join(append(r.Expected, want.Message), "\n  "), name, other, complaint)
 	}
 	return 1
+}
+
+var sums = regexp.MustCompile(`\b(SUM|AVG)\(`)
+
+// sameButDoubles reports whether two answers of sums are the same but for doubles: those of 1e17, -1e17 and 0.1 depend on the order of rows.
+func sameButDoubles(want, got *sqltest.Answer) bool {
+	others := func(a *sqltest.Answer) (lines []string) {
+		for _, row := range a.Rows {
+			row = slices.Clone(row)
+			for i := range row {
+				if a.Types[i] == 'R' && row[i] != "NULL" {
+					row[i] = "double"
+				}
+			}
+			lines = append(lines, strings.Join(row, "\t"))
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	return want.Types == got.Types && slices.Equal(others(want), others(got))
 }
 
 func excused(a *sqltest.Answer) bool {
