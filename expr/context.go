@@ -104,6 +104,7 @@ type Ctx struct {
 	row     []types.Value   // row buffer of the row path within batches
 	rands   map[*Node]*randState
 	regexes map[*Node]*regexSearch
+	needles map[*Node]*types.Needle // what calls look for that is the same for all rows, see needle
 }
 
 // NewCtx returns an execution context over c.
@@ -135,6 +136,7 @@ func (ctx *Ctx) Reset() {
 func (ctx *Ctx) Release() {
 	ctx.Params = nil
 	clear(ctx.regexes)
+	clear(ctx.needles)
 	clear(ctx.row[:cap(ctx.row)]) // they borrow from the last batch, which may have texts as long as a packet
 	ctx.ResetArena()
 }

@@ -79,14 +79,15 @@ func buildLocate(b *BuildContext, n *Node) error {
 				return types.Null(), err
 			}
 		}
-		at, err := ctx.locate(s.B, what.B, from, n.aux.(types.CollationID))
+		at, err := ctx.locate(n, s.B, what.B, from)
 		return types.Int(int64(at)), err
 	}
 	return nil
 }
 
-// locate returns the position of the first occurrence of what in s at or after from, in characters from 1; 0 if there is none.
-func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, error) {
+// locate returns the position of the first occurrence of what in s at or after from, in characters from 1; 0 if there is none. n is the call.
+func (ctx *Ctx) locate(n *Node, s, what []byte, from int64) (int, error) {
+	c := n.aux.(types.CollationID)
 	cs := c.Charset()
 	if from < 1 || from > int64(len(s))+1 {
 		return 0, nil
@@ -102,7 +103,7 @@ func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, er
 	if bytewise(c) || c.IsBin() {
 		return ctx.findText(s, what, at, cs, func(s []byte) (bool, bool) { return bytes.HasPrefix(s, what), true })
 	}
-	if needle := types.NewNeedle(what, c); needle != nil {
+	if needle := ctx.needle(n, what, c); needle != nil {
 		return ctx.findNeedle(s, needle, len(what), at)
 	}
 	width := cs.CountChars(what)
@@ -113,6 +114,27 @@ func (ctx *Ctx) locate(s, what []byte, from int64, c types.CollationID) (int, er
 		}
 		return ctx.compareTexts(s[:end], what, c) == 0, true
 	})
+}
+
+// needle returns what as types.NewNeedle does. The weights of one that reads no column are computed once in a context, of which each worker has its
+// own; a parameter that another row around has changed makes a new one.
+func (ctx *Ctx) needle(n *Node, what []byte, c types.CollationID) *types.Needle {
+	if n.args[0].flags&FlagColumn != 0 {
+		return types.NewNeedle(what, c)
+	}
+	if kept := ctx.needles[n]; kept != nil && kept.Is(what) {
+		return kept
+	}
+	needle := types.NewNeedle(what, c)
+	if needle == nil {
+		return nil
+	}
+	needle.Keep() // what may be in the arena
+	if ctx.needles == nil {
+		ctx.needles = map[*Node]*types.Needle{}
+	}
+	ctx.needles[n] = needle
+	return needle
 }
 
 // findText returns the number of the first character of s, from at, at which begins reports that what begins; more is false where no later one can.

@@ -7,11 +7,11 @@ import (
 	"github.com/pandodb/pando/expr"
 )
 
-// The normalising passes. simplify runs them over a resolved relation, top down in one walk: conditions move to the lowest place where their
-// columns are known, subqueries in conditions become joins, outer joins whose padded rows a condition rejects become inner ones, and a CTE
-// that is read once is put where it is read. Once all conditions have their places, decorrelate.go replaces correlated subqueries by joins where that
-// costs less, and what these joins ask of one side moves down again (sink.go). If all alternatives of an OR restrict one side of a join, that side is filtered by what they say; a condition that runs a subquery for
-// each row stays above the joins, and the join search finds its place.
+// The normalising passes. simplify runs them over a resolved relation, top down in one walk: conditions move to the lowest place where their columns
+// are known, subqueries in conditions become joins, outer joins whose padded rows a condition rejects become inner ones, and a CTE that is read once
+// is put where it is read. Once all conditions have their places, decorrelate.go replaces correlated subqueries by joins where that costs less, and
+// what these joins ask of one side moves down again (sink.go). If all alternatives of an OR restrict one side of a join, that side is filtered by
+// what they say; a condition that runs a subquery for each row stays above the joins, and the join search finds its place.
 
 // simplify normalises a relation.
 func (b *builder) simplify(r rel) (rel, error) {

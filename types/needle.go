@@ -13,7 +13,7 @@ type Needle struct {
 }
 
 // NewNeedle returns the needle what. It is nil where a match has as many characters as what: in collations in which every character has one weight,
-// and of long texts.
+// and of long texts. The needle borrows what.
 func NewNeedle(what []byte, id CollationID) *Needle {
 	c := id.get().load()
 	if c.class != collUCA0900 && c.class != collPadUCA || len(what) > pieceBytes {
@@ -21,6 +21,12 @@ func NewNeedle(what []byte, id CollationID) *Needle {
 	}
 	return &Needle{c: c, text: what, w: c.appendWeights(nil, what), chars: c.charset.CountChars(what), plain: printable(what)}
 }
+
+// Keep makes the needle own its text, which is borrowed from the caller of NewNeedle before.
+func (n *Needle) Keep() { n.text = bytes.Clone(n.text) }
+
+// Is reports whether the needle was made of what.
+func (n *Needle) Is(what []byte) bool { return bytes.Equal(n.text, what) }
 
 // Empty reports whether the needle has no weights, so that it is everywhere.
 func (n *Needle) Empty() bool { return len(n.w) == 0 }
