@@ -80,6 +80,7 @@ func (n *Node) readMoments(b *BuildContext) {
 		switch {
 		case (texts>>uint(i)&1 != 0 || n.name == "time_format" && i == 0) && a.typ.ID == types.TypeJSON:
 			a = b.coerced(a, stringType(-1, types.Utf8mb4Bin))
+		case (texts>>uint(i)&1 != 0 || n.name == "time_format") && a.typ.ID == types.TypeYear: // the minutes and seconds that its digits are
 		case texts>>uint(i)&1 != 0 && isCase(a) && (isTextual(&a.typ) || a.typ.IsTemporal()):
 		case n.IsCall("extract", "time_format") && a.typ.IsTemporal(): // a datetime, also where the chosen value is a time
 		case where>>uint(i)&1 != 0:
@@ -96,7 +97,7 @@ func (n *Node) readMoments(b *BuildContext) {
 var textArguments = map[string]uint{"addtime": 1, "subtime": 1, "timediff": 1<<0 | 1<<1}
 
 // asMoment returns e where a date or time is read from it: of ADDTIME, SUBTIME and + INTERVAL over texts that is the date or time that they computed, of an
-// IF or CASE what is chosen, and not their text; of a BIT that COALESCE chooses its number, of a document its text. Only what looks at the values may read
+// IF or CASE what is chosen, and not their text; of a column of YEAR its first day; of a BIT that COALESCE chooses its number, of a document its text. Only what looks at the values may read
 // it.
 func asMoment(b *BuildContext, e Expr) Expr {
 	c := computed(e)
@@ -113,12 +114,30 @@ func asMoment(b *BuildContext, e Expr) Expr {
 			}
 		}
 		return n
+	case e.kind == kindColumn && e.typ.ID == types.TypeYear && !e.aggregated:
+		return dayOfYear(e)
+	case e.IsCall("nullif") && e.args[0].kind == kindColumn && e.typ.ID == types.TypeYear:
+		return nullIfNumber(e, dayOfYear(e.args[0]))
 	case e.IsCall("coalesce", "ifnull") && e.typ.ID == types.TypeBit:
 		return b.coerced(e, uintType(21))
 	case e.IsCall("coalesce", "ifnull") && e.typ.ID == types.TypeJSON:
 		return b.coerced(e, stringType(-1, types.Utf8mb4Bin))
 	}
 	return e
+}
+
+// dayOfYear returns a column of YEAR as the first of January, with the type of the column: the result of + INTERVAL is a text, as of other numbers.
+func dayOfYear(e Expr) Expr {
+	n := newCall("first of year", []Expr{yearAsDate(e, 1)})
+	n.hidden, n.coer, n.typ, n.ascii, n.notNull = true, CoerNumeric, e.typ, true, e.notNull
+	n.eval = func(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
+		v, err := n.args[0].eval(ctx, n.args[0], row)
+		if err != nil || v.IsNull() {
+			return types.Null(), err
+		}
+		return types.Datetime(v.N, 0), nil
+	}
+	return n
 }
 
 // evalMoment evaluates a function whose result is a text as the date or time that it computed.
