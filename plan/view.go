@@ -104,7 +104,7 @@ var invalidates = map[uint16]bool{types.ErNoSuchTable: true, types.ErBadField: t
 // if MySQL merges the view. The others among the tables met since before cannot be changed by the statement.
 func (b *builder) noteUpdatable(r rel, view *catalog.Table, merged bool, before int) {
 	shown := map[*get]bool{}
-	if merged {
+	if merged && !b.selectsDependent(r) {
 		joinedTables(r, shown)
 	}
 	switch joins := anyRel(r, func(r rel) bool { _, ok := r.(*join); return ok }); {
@@ -127,6 +127,31 @@ func (b *builder) noteUpdatable(r rel, view *catalog.Table, merged bool, before 
 		}
 	}
 	b.enclose(before)
+}
+
+// selectsDependent reports whether the select list of a view's query has a subquery that depends on the row: nothing can be changed through it.
+func (b *builder) selectsDependent(r rel) (dependent bool) {
+	for {
+		switch node := r.(type) {
+		case *extend:
+			for i := range node.cols {
+				expr.Walk(node.cols[i].e, func(n expr.Expr) bool {
+					dependent = dependent || b.subqueryOf(n) != nil && len(n.Args()) > 0
+					return !dependent
+				})
+			}
+			if dependent {
+				return true
+			}
+			r = node.input
+		case *filter:
+			r = node.input
+		case *sorted:
+			r = node.input
+		default:
+			return false
+		}
+	}
 }
 
 // readElsewhere reports whether the one table that a view shows is read once more, in a subquery of it or of the views that it reads; by the same name,
