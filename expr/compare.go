@@ -16,7 +16,6 @@ const (
 var compareMasks = map[string]uint8{
 	"=": maskEqual, "<=>": maskEqual, "<>": maskLess | maskGreater, "!=": maskLess | maskGreater,
 	"<": maskLess, "<=": maskLess | maskEqual, ">": maskGreater, ">=": maskGreater | maskEqual, opBetween: maskLess | maskEqual,
-	"nullif": maskEqual,
 }
 
 // opBetween is the operator that a half of BETWEEN is compared by: <=, of which each side may be no date.

@@ -396,6 +396,7 @@ func buildNullIf(b *BuildContext, n *Node) error {
 	if err != nil {
 		return err
 	}
+	c.mask = maskEqual
 	n.args = []Expr{n.args[0], x, y}
 	if x == n.args[0] {
 		n.args = []Expr{x, y}

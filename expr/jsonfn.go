@@ -601,12 +601,18 @@ func jsonChange(how int) evalFunc {
 			if how&jsonArrayInsert != 0 && (len(legs) == 0 || legs[len(legs)-1].kind != '[') {
 				return types.Null(), types.Errorf(types.ErInvalidJSONPathArrayCell)
 			}
-			v, err := ctx.element(n, i+1, row)
-			if err != nil {
-				return types.Null(), err
+			edit := jsonEdit{how: how, value: func() (*jsonTree, error) { return ctx.element(n, i+1, row) }}
+			if how&jsonReplace != 0 { // JSON_REPLACE and JSON_SET evaluate it in any case, as in MySQL
+				v, err := ctx.element(n, i+1, row)
+				if err != nil {
+					return types.Null(), err
+				}
+				edit.value = func() (*jsonTree, error) { return v, nil }
 			}
-			edit := jsonEdit{how: how, v: v, depth: v.depth()}
-			if t = t.change(legs, &edit, 1); edit.deepest > types.MaxJSONDepth {
+			if t = t.change(legs, &edit, 1); edit.err != nil {
+				return types.Null(), edit.err
+			}
+			if edit.deepest > types.MaxJSONDepth {
 				return types.Null(), types.Errorf(types.ErJSONDocumentTooDeep)
 			}
 		}

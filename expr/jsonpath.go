@@ -352,9 +352,20 @@ const (
 // jsonEdit is one change of a document.
 type jsonEdit struct {
 	how     int
-	v       *jsonTree // the new value; nil for a removal
-	depth   int       // of v
-	deepest int       // level in the document of the deepest value that the change has added or moved
+	value   func() (*jsonTree, error) // returns the new value: JSON_INSERT and its kin ask for it only where they add it
+	err     error                     // of value
+	deepest int                       // level in the document of the deepest value that the change has added or moved
+}
+
+// added returns the value to add at level.
+func (e *jsonEdit) added(level int) *jsonTree {
+	v, err := e.value()
+	if err != nil {
+		e.err = err
+		return &jsonTree{}
+	}
+	e.reach(level, v.depth())
+	return v
 }
 
 // reach updates deepest for a value of the given depth that is now at level.
@@ -366,14 +377,13 @@ func (t *jsonTree) change(legs []pathLeg, e *jsonEdit, level int) *jsonTree {
 	if len(legs) == 0 {
 		switch {
 		case e.how&jsonArrayAppend != 0:
-			e.reach(level+1, e.depth)
+			v := e.added(level + 1)
 			if t.kind != '[' {
 				e.reach(level+1, t.depth())
 			}
-			return t.ctx.newArray(append(append([]*jsonTree(nil), t.elements()...), e.v)...)
+			return t.ctx.newArray(append(append([]*jsonTree(nil), t.elements()...), v)...)
 		case e.how&jsonReplace != 0:
-			e.reach(level, e.depth)
-			return e.v
+			return e.added(level)
 		}
 		return t
 	}
@@ -387,6 +397,9 @@ func (t *jsonTree) change(legs []pathLeg, e *jsonEdit, level int) *jsonTree {
 
 func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, e *jsonEdit, level int) {
 	if t.kind != '{' {
+		if len(rest) == 0 && e.how&jsonInsert != 0 { // MySQL computes it before it sees that t has no members
+			_, e.err = e.value()
+		}
 		return
 	}
 	for i, k := range t.open().keys {
@@ -402,8 +415,7 @@ func (t *jsonTree) changeMember(leg pathLeg, rest []pathLeg, e *jsonEdit, level 
 		return
 	}
 	if len(rest) == 0 && e.how&jsonInsert != 0 {
-		e.reach(level+1, e.depth)
-		t.setMember(leg.key, e.v)
+		t.setMember(leg.key, e.added(level+1))
 	}
 }
 
@@ -414,20 +426,20 @@ func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level
 		case i == 0 && e.how&(jsonRemove|jsonArrayInsert) == 0:
 			return t.change(rest, e, level)
 		case i != 0 && len(rest) == 0 && e.how&jsonInsert != 0:
-			e.reach(level+1, max(e.depth, t.depth()))
+			v := e.added(level + 1)
+			e.reach(level+1, t.depth())
 			if i < 0 {
-				return t.ctx.newArray(e.v, t)
+				return t.ctx.newArray(v, t)
 			}
-			return t.ctx.newArray(t, e.v)
+			return t.ctx.newArray(t, v)
 		}
 		return t
 	}
 	i := at(leg.index, leg.last, len(t.open().items))
 	switch {
 	case len(rest) == 0 && e.how&jsonArrayInsert != 0:
-		e.reach(level+1, e.depth)
 		i = max(min(i, len(t.items)), 0)
-		t.items = append(t.items[:i:i], append([]*jsonTree{e.v}, t.items[i:]...)...)
+		t.items = append(t.items[:i:i], append([]*jsonTree{e.added(level + 1)}, t.items[i:]...)...)
 	case i >= 0 && i < len(t.items):
 		if len(rest) == 0 && e.how&jsonRemove != 0 {
 			t.items = append(t.items[:i:i], t.items[i+1:]...)
@@ -435,11 +447,11 @@ func (t *jsonTree) changeElement(leg pathLeg, rest []pathLeg, e *jsonEdit, level
 			t.items[i] = t.items[i].change(rest, e, level+1)
 		}
 	case len(rest) == 0 && e.how&jsonInsert != 0:
-		e.reach(level+1, e.depth)
+		v := e.added(level + 1)
 		if i < 0 { // [last-n] before the first element
-			t.items = append([]*jsonTree{e.v}, t.items...)
+			t.items = append([]*jsonTree{v}, t.items...)
 		} else {
-			t.items = append(t.items, e.v)
+			t.items = append(t.items, v)
 		}
 	}
 	return t
