@@ -92,6 +92,9 @@ func numberOf(e Expr, decimal bool) Expr {
 			return nullIfNumber(c, x)
 		}
 	}
+	if c := computed(e); c != e && isCase(c) && isTextual(&e.typ) && c.choosesNumbers() { // folded to the text
+		e = c
+	}
 	if !isCase(e) || !isTextual(&e.typ) && !e.typ.IsTemporal() {
 		return AsNumber(e)
 	}

@@ -26,18 +26,14 @@ func buildTime(b *BuildContext, n *Node) error {
 // timeOf returns v as a TIME with as many fraction digits as v has; ok is false if v is none. A text with a fraction is converted by types.Cast,
 // because types.ToTime would take the digits of "12:00:00.5" for those of a date.
 func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
-	dot := -1
-	if v.K == types.KindString {
-		dot = bytes.LastIndexByte(v.B, '.')
-	}
-	if dot < 0 {
+	if v.K != types.KindString || bytes.IndexByte(v.B, '.') < 0 {
 		return types.ToTime(ctx.Context, v)
 	}
 	t, err := types.Cast(ctx.Context, *v, types.Type{ID: types.TypeTime, Length: -1, Scale: types.MaxFsp})
 	if err != nil || t.IsNull() {
 		return types.Null(), false
 	}
-	t.Scale = uint8(min(len(v.B)-dot-1, types.MaxFsp))
+	t.Scale = types.TimeDigits(v.B)
 	return t, true
 }
 

@@ -355,6 +355,12 @@ func readTimeText(ctx *Context, text []byte) (us int64, tenths int, fsp uint8, f
 	return us, t.nanos, uint8(t.digits), t.flags, ok
 }
 
+// TimeDigits returns how many fraction digits a text has that is read as a time.
+func TimeDigits(text []byte) uint8 {
+	_, t, _ := parseTimeText(text)
+	return uint8(t.digits)
+}
+
 // roundTime rounds a TIME to fsp fraction digits and limits it to its range; cut is true if it is outside.
 func roundTime(ctx *Context, us int64, tenths int, fsp uint8) (out int64, cut bool) {
 	if tenths >= 5 && !ctx.truncates() { // then microseconds, see roundDate

@@ -243,7 +243,8 @@ var (
 	//   - MIN and MAX of a group's documents that are computed compare with what the buffer holds by then: MIN of two times is the greater;
 	//   - beside binary strings in UNION a constant double has the width of its text: 1e3 is '1e3' there, and '1000' beside other texts;
 	//   - MAKE_SET of a document is cut off in a temporary table;
-	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group, and the other way around the document that it made latin1;
+	//   - the latin1 text that CONVERT made UTF-8 of is read as latin1 again by MIN and MAX of a group, and the other way around the document that it made latin1, and so what RPAD and LPAD
+	//     repeat of latin1 behind a number;
 	//   - a constant DATE is both IN and NOT IN a subquery's column of TIME;
 	//   - a constant predicate that is compared with a document is an integer in WHERE, and a truth value in the select list;
 	//   - LEAST and GREATEST of a date and a text are a text, as CHARSET says too, and become an opaque value within a document; their SUM is another one
@@ -303,6 +304,7 @@ var (
 		regexp.MustCompile(`^SELECT HEX\(p\) FROM \(SELECT ([\d.]+e\d+ AS p .* SELECT ([xb]'|[xy]\.(vb|bn|bl))|([xb]'|x\.(vb|bn|bl)).* SELECT [\d.]+e\d+ FROM)`),
 		regexp.MustCompile(`SELECT MAKE_SET\(.*x\.js\)+ AS k`),
 		regexp.MustCompile(`(MIN|MAX)\(CONVERT\((x\.la USING utf8mb4|x\.js USING latin1)\)`),
+		regexp.MustCompile(`CONVERT\(\(*[LR]PAD\(.*x\.la\)+ USING latin1`),
 		regexp.MustCompile(`JSON_[A-Z_]*\(.*(LEAST|GREATEST)\(.*([xy]\.(da|dt|ts)|DATE '|TIMESTAMP ')`),
 		regexp.MustCompile(`CAST\(\(*(LEAST|GREATEST)\(` + nested + `[xy]\.(da|dt|ts)` + nested + `\)+ AS JSON\)`),
 		regexp.MustCompile(`(SUM|AVG)\((LEAST|GREATEST)\([^']*([xy]\.da|DATE ')`),
