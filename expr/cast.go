@@ -20,7 +20,7 @@ func buildCast(b *BuildContext, n *Node, t types.Type) error {
 	case t.IsInteger() && isExtremeDate(computed(x)):
 		x = integerOf(x)
 	case t.IsInteger(): // not asNumber: it reads the text of a CASE or IF
-		if x = AsNumber(x); !t.Unsigned || !x.IsCall("unix_timestamp") {
+		if x = AsNumber(x); !t.Unsigned || !computed(x).IsCall("unix_timestamp") {
 			x = wholeNumber(x)
 		}
 	case t.ID == types.TypeDecimal:
