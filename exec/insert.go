@@ -304,9 +304,6 @@ func (in *inserter) fromSource() error {
 					break
 				}
 			}
-			if in.rt.oneByOne {
-				err = in.firstError(err)
-			}
 			if err := in.finishRow(err); err != nil {
 				return err
 			}

@@ -357,14 +357,6 @@ type materializeOp struct {
 	runs   []uint64 // cteState.runs of deltas when the rows were read
 	rows   rowList
 	filled bool
-	always bool // the input is read at each opening
-}
-
-// materialized makes an operator of n read all of its rows before it yields the first.
-func (b *builder) materialized(n Node, input operator) operator {
-	o := &materializeOp{rt: b.rt, input: input, always: true}
-	o.rows.init(b.rt, Types(n))
-	return o
 }
 
 func (n *Materialize) build(b *builder) (operator, error) {
@@ -389,7 +381,7 @@ func (o *materializeOp) anotherRun() (other bool) {
 
 func (o *materializeOp) open() error {
 	other := o.anotherRun()
-	if o.slots.changed(o.rt) || other || o.always || !o.filled {
+	if o.slots.changed(o.rt) || other || !o.filled {
 		if err := o.fill(); err != nil {
 			return err
 		}

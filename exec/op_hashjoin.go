@@ -334,7 +334,7 @@ func (o *hashJoinOp) room() int {
 	if o.pairBytes >= types.BatchBytesMax {
 		return 0
 	}
-	return o.out.RowsMax() - o.out.Len - len(o.pairs)
+	return types.MaxBatchRows - o.out.Len - len(o.pairs)
 }
 
 // compare evaluates On over the probe row at hand and a row of the build side.

@@ -155,7 +155,7 @@ func (o *lockOp) keyCol() int {
 func (o *lockOp) next() (*types.Batch, error) {
 	o.out.Reset()
 	bytes := 0
-	for o.left > 0 && o.out.Len < o.out.RowsMax() && bytes < pageBytesMax {
+	for o.left > 0 && o.out.Len < types.MaxBatchRows && bytes < pageBytesMax {
 		if o.cands == nil {
 			b, err := o.candidates()
 			if err != nil {

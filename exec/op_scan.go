@@ -91,7 +91,7 @@ func (o *scanOp) next() (*types.Batch, error) {
 		o.rt.Ctx.ResetArena()
 		o.out.Reset()
 		o.sink.bytes = 0
-		want := min(o.page, o.out.RowsMax())
+		want := o.page
 		if o.node.Filter == nil && o.left < uint64(want) {
 			want = int(o.left)
 		}
@@ -292,7 +292,7 @@ func (o *pointGetOp) next() (*types.Batch, error) {
 // fill reads the rows of as many keys as fit.
 func (o *pointGetOp) fill() error {
 	defer o.hold.Rest()
-	for ; o.at < len(o.spans.spans) && o.out.Len < o.out.RowsMax() && o.sink.bytes < pageBytesMax; o.at++ {
+	for ; o.at < len(o.spans.spans) && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
 		if err := o.read(o.spans.spans[o.at].Start); err != nil {
 			return err
 		}
@@ -449,7 +449,7 @@ func (o *lookupOp) fetch() error {
 	defer o.hold.Rest()
 	col := &o.keys.Cols[o.node.KeyCol]
 	n := o.keys.Rows()
-	for ; o.at < n && o.out.Len < o.out.RowsMax() && o.sink.bytes < pageBytesMax; o.at++ {
+	for ; o.at < n && o.out.Len < types.MaxBatchRows && o.sink.bytes < pageBytesMax; o.at++ {
 		if o.node.Filter == nil && uint64(o.out.Len) == o.left {
 			break
 		}

@@ -52,12 +52,6 @@ func (b *builder) node(n Node) (operator, error) {
 		_ = b.rt.Mem.Grow(-wide)
 		return nil, err
 	}
-	if b.rt.oneByOne {
-		switch n.(type) {
-		case *Distinct, *SetOp, *UnionAll: // MySQL makes all of their rows before the first is written
-			op = b.materialized(n, op)
-		}
-	}
 	if b.rt.Analyze != nil {
 		op = &measured{rt: b.rt, input: op, count: b.rt.Analyze.at(n)}
 	}
@@ -247,9 +241,6 @@ func (rt *Runtime) getBatch(ts []types.Type) *types.Batch {
 		rt.scratch.mem, rt.scratch.room = rt.Mem, rt.Mem.room
 	}
 	b.SetRoom(rt.scratch.room)
-	if rt.oneByOne {
-		b.SetOne()
-	}
 	return b
 }
 

@@ -38,8 +38,6 @@ type Plan struct {
 	IsQuery bool
 	// OnlyWarns says that the statement yields no result set and writes nothing: errors of strict mode are warnings of it, as of a query.
 	OnlyWarns bool
-	// Effects says that an expression acts on something besides rows, such as @x := 1 and SLEEP(1): the statement runs once.
-	Effects bool
 	// NeedsTxn says that the statement writes or locks; Seal derives it.
 	NeedsTxn bool
 	// MaxTime is what a MAX_EXECUTION_TIME hint allows, 0 without one. The session keeps to it.

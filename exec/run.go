@@ -144,18 +144,12 @@ func (rt *Runtime) waitSeen() error {
 // its scan: rows that the same commit made match might have been missed. DO has no
 // transaction and nothing to miss.
 func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
-	defer func() { rt.oneByOne = false }()
-	rt.oneByOne = p.Effects && p.ordered() // what has effects runs once, and they are to be those of the rows up to the first error
 	for try := 0; ; try++ {
-		rt.ahead = false
-		examined := rt.Work.Count(ExaminedRows)
 		res, err := rt.runWrite(p)
-		if rt.Txn == nil || rt.File != nil {
+		if err != nil || rt.Txn == nil || !rt.Txn.StatementConflict() || try == statementRetriesMax || rt.File != nil {
 			return res, err // a file is read once
 		}
-		if rt.failedAhead(p, err, rt.Work.Count(ExaminedRows)-examined) {
-			rt.oneByOne = true
-		} else if err != nil || !rt.Txn.StatementConflict() || try == statementRetriesMax || rt.Txn.Level() != txn.ReadCommitted && rt.TxnOptions.SnapshotConflict {
+		if rt.Txn.Level() != txn.ReadCommitted && rt.TxnOptions.SnapshotConflict {
 			return res, err
 		}
 		rt.Txn.RollbackStatement()
@@ -166,41 +160,6 @@ func (rt *Runtime) runWriteRetrying(p *Plan) (sqlapi.Result, error) {
 		rt.Ctx.ResetWarnings()
 		rt.Txn.BeginStatement()
 	}
-}
-
-// ordered reports whether the statement writes the rows of its input as it reads them.
-func (p *Plan) ordered() bool {
-	switch n := p.Root.(type) {
-	case *Insert:
-		return n.Source != nil
-	case *Update, *Delete:
-		return true
-	}
-	return false
-}
-
-// aheadRowsMax is how many rows a statement may have read that is run again because its input has failed: row by row that takes several times as long.
-const aheadRowsMax = 100_000
-
-// failedAhead reports whether a statement that writes the rows of its input has failed in the input, or seems to have succeeded although its input has
-// failed, while MySQL might have met another error first, or none: it writes a row before it reads the next, while here a batch of rows is made before
-// the first of them is written. Such a statement is run once more, with batches of one row.
-func (rt *Runtime) failedAhead(p *Plan, err error, examined uint64) bool {
-	if rt.oneByOne || !p.ordered() || examined > aheadRowsMax {
-		return false
-	}
-	if rt.Ctx.Failed() {
-		return true
-	}
-	var e *types.Error
-	if !rt.ahead || !errors.As(err, &e) {
-		return false // storage has errors of its own
-	}
-	switch e.Number {
-	case errStatementMemory.Number, errNodeMemory.Number, types.ErOutOfSortMemory, types.ErRecordFileFull, types.ErTableDefChanged, types.ErQueryInterrupted:
-		return false
-	}
-	return true
 }
 
 // runWrite runs the node that changes rows, measured if its plan is to be explained.
@@ -291,7 +250,6 @@ func (rt *Runtime) drain(n Node, each func(*types.Batch) error) (err error) {
 	}
 	for {
 		batch, err := op.next()
-		rt.ahead = err != nil
 		if err == nil {
 			err = rt.Mem.refusal()
 		}

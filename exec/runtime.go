@@ -72,8 +72,6 @@ type Runtime struct {
 	snapshot *txn.Snapshot   // of reads outside a transaction, while a statement runs
 	at       clock.Timestamp // of a worker: that of the statement's reads
 	own      *txn.Txn        // of a statement without Txn, while it runs
-	ahead    bool            // the input of the write at hand has failed, maybe for a row behind the one that was written last
-	oneByOne bool            // batches have one row, see failedAhead
 	running  *Counter        // with Analyze: of the node that runs
 	shared   *execution      // nil unless the statement at hand has subplans or CTEs
 	scratch  scratch

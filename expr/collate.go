@@ -183,7 +183,7 @@ func (b *BuildContext) aggregate(op string, strict bool, args ...Expr) (derivati
 			continue
 		}
 		merged, ok := d.merge(next)
-		if !ok || strict && merged.coer == CoerNone && (strongest != CoerNone || refusesNone(op)) {
+		if !ok || strict && merged.coer == CoerNone && strongest != CoerNone {
 			return d, collationError(op, b, args)
 		}
 		d = merged
@@ -202,12 +202,6 @@ func (b *BuildContext) mergeTwo(op string, strict bool, x, y Expr) (derivation, 
 		return d, collationError(op, b, []Expr{x, y})
 	}
 	return d, unreadable(d.coll, []Expr{x, y})
-}
-
-// refusesNone reports whether op refuses texts that all have the same undetermined collation, as operators of two operands do.
-func refusesNone(op string) bool {
-	_, compares := compareMasks[op]
-	return compares && op != opBetween || op == "strcmp"
 }
 
 // unreadable returns error 3854 if one of args is a constant text with characters that the character set of coll lacks. Binary strings that are not

@@ -31,9 +31,12 @@ func evalIntDiv(ctx *Ctx, n *Node, row []types.Value) (types.Value, error) {
 		return types.Null(), err
 	}
 	if !integral(x.K) || !integral(y.K) {
-		q, ok := types.DecIntDiv(ctx.decimal(&x), ctx.decimal(&y))
+		var q types.Value
+		var ok bool
 		if isTiny(&x) || isTiny(&y) {
 			q, ok = tinyIntDiv(ctx.decimalText(&x), ctx.decimalText(&y))
+		} else {
+			q, ok = types.DecIntDiv(ctx.decimal(&x), ctx.decimal(&y))
 		}
 		if !ok {
 			return ctx.divisionByZero()

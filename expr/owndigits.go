@@ -18,6 +18,9 @@ func (b *BuildContext) ownDigits(e Expr) Expr {
 	if from.typ.ID != types.TypeDecimal || from.kind != kindCall {
 		return e
 	}
+	if _, done := from.aux.(*ownDecimal); done || !IsDeterministic(from) {
+		return e // evalOwnDigits evaluates some operands twice
+	}
 	n := *from
 	n.batch, n.filter, n.mixed = nil, nil, false
 	n.args = slices.Clone(from.args)

@@ -116,10 +116,10 @@ func (ctx *Ctx) locate(n *Node, s, what []byte, from int64) (int, error) {
 	})
 }
 
-// needle returns what as types.NewNeedle does. The weights of one that reads no column are computed once in a context, of which each worker has its
-// own; a parameter that another row around has changed makes a new one.
+// needle returns what as types.NewNeedle does. The weights of one that has one value in a statement are computed once in a context, of which each
+// worker has its own; a parameter that another row around has changed makes a new one.
 func (ctx *Ctx) needle(n *Node, what []byte, c types.CollationID) *types.Needle {
-	if n.args[0].flags&FlagColumn != 0 {
+	if !IsConstInStatement(n.args[0]) {
 		return types.NewNeedle(what, c)
 	}
 	if kept := ctx.needles[n]; kept != nil && kept.Is(what) {

@@ -33,7 +33,7 @@ func (ctx *Ctx) timeOf(v *types.Value) (types.Value, bool) {
 	if err != nil || t.IsNull() {
 		return types.Null(), false
 	}
-	t.Scale = types.TimeDigits(v.B)
+	t.Scale = types.TimeDigits(v)
 	return t, true
 }
 

@@ -122,7 +122,7 @@ func (ctx *Ctx) textOfTyped(v *types.Value, t *types.Type) []byte {
 	case types.KindJSON:
 		return ctx.shown(v.B)
 	}
-	if v.K == types.KindFloat && !(t.Scale >= 0 && t.Length > 0) {
+	if v.K == types.KindFloat && !t.ZeroFill && !(t.Scale >= 0 && t.Length > 0) {
 		if t.ID == types.TypeFloat {
 			return ctx.keep(types.AppendComputedFloat(ctx.scratch(), v.Float64(), true))
 		}

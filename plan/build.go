@@ -88,8 +88,9 @@ type builder struct {
 	again   int // queries of CTEs that have been resolved again, see againMax
 	// unordered are the blocks whose ORDER BY has no effect on the result.
 	unordered map[*syntax.Select]bool
+	// digits are the blocks whose columns have all digits of an AVG.
+	digits map[*syntax.Select]bool
 	// lastLocks are the locking clauses behind set operations, by the last block.
-	digits    map[*syntax.Select]bool // blocks whose columns have all digits of an AVG
 	lastLocks map[syntax.QueryBody][]syntax.LockClause
 	// starless are the blocks in which * stands for a constant.
 	starless map[*syntax.Select]bool
@@ -362,9 +363,6 @@ func (b *builder) lifted(lit *syntax.Literal) bool {
 func (b *builder) note(e expr.Expr) expr.Expr {
 	if e != nil && !expr.IsCacheable(e) {
 		b.private = true
-	}
-	if e != nil && e.Flags()&expr.FlagSideEffect != 0 {
-		b.plan.Effects = true
 	}
 	return e
 }

@@ -9,7 +9,6 @@ type Batch struct {
 	Sel  []uint16
 
 	sel []uint16 // memory for Sel
-	one bool     // see SetOne
 }
 
 // NewBatch returns an empty batch of columns of the types.
@@ -28,18 +27,7 @@ func (b *Batch) Init(ts []Type) {
 	for i := range ts {
 		b.Cols[i].Init(ts[i])
 	}
-	b.Len, b.Sel, b.one = 0, nil, false
-}
-
-// SetOne makes one row fill the batch.
-func (b *Batch) SetOne() { b.one = true }
-
-// RowsMax is how many rows fill the batch.
-func (b *Batch) RowsMax() int {
-	if b.one {
-		return 1
-	}
-	return MaxBatchRows
+	b.Len, b.Sel = 0, nil
 }
 
 // Reset removes all rows and keeps the memory.
@@ -76,10 +64,10 @@ func (b *Batch) Row(i int) int {
 // BatchBytesMax is how many bytes of text make a Batch full.
 const BatchBytesMax = 1 << 20
 
-// Full reports whether b should take no more rows, because it has RowsMax rows or
+// Full reports whether b should take no more rows, because it has MaxBatchRows rows or
 // BatchBytesMax bytes of text. A thousand rows of the longest texts would have 64 GB.
 func (b *Batch) Full() bool {
-	if b.Len >= b.RowsMax() {
+	if b.Len >= MaxBatchRows {
 		return true
 	}
 	return b.TextBytes() >= BatchBytesMax

@@ -200,9 +200,6 @@ func (c *Context) jsonName() string {
 	return c.JSONName
 }
 
-// Failed reports whether TakeFailure has an error to return.
-func (c *Context) Failed() bool { return c != nil && c.failure != nil }
-
 // TakeFailure returns the first warning that Strict has made an error, and forgets
 // it. It is how functions that only warn end the statement.
 func (c *Context) TakeFailure() error {

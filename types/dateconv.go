@@ -355,9 +355,9 @@ func readTimeText(ctx *Context, text []byte) (us int64, tenths int, fsp uint8, f
 	return us, t.nanos, uint8(t.digits), t.flags, ok
 }
 
-// TimeDigits returns how many fraction digits a text has that is read as a time.
-func TimeDigits(text []byte) uint8 {
-	_, t, _ := parseTimeText(text)
+// TimeDigits returns how many fraction digits the text v has that is read as a time.
+func TimeDigits(v *Value) uint8 {
+	_, t, _ := parseTimeText(plainText(v))
 	return uint8(t.digits)
 }
 
