@@ -116,10 +116,13 @@ func (ctx *Ctx) locate(n *Node, s, what []byte, from int64) (int, error) {
 	})
 }
 
+// needleKeptMax is the longest text, in bytes, whose weights a context keeps.
+const needleKeptMax = 1 << 10
+
 // needle returns what as types.NewNeedle does. The weights of one that has one value in a statement are computed once in a context, of which each
-// worker has its own; a parameter that another row around has changed makes a new one.
+// worker has its own; a parameter that another row around has changed makes a new one. Only short ones are kept, which nobody counts.
 func (ctx *Ctx) needle(n *Node, what []byte, c types.CollationID) *types.Needle {
-	if !IsConstInStatement(n.args[0]) {
+	if !IsConstInStatement(n.args[0]) || len(what) > needleKeptMax {
 		return types.NewNeedle(what, c)
 	}
 	if kept := ctx.needles[n]; kept != nil && kept.Is(what) {
